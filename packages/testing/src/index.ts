@@ -1,1 +1,8 @@
-export {};
+export {
+  measurePaired,
+  missesGoal,
+  ratioInterval,
+  type BenchResult,
+  type Measurement,
+  type PairedBench,
+} from "./bench.js";
