@@ -29,14 +29,10 @@ export const HttpTrigger = z.object({
       description: "Prefix of the path, by whole segments. The function sees the path unchanged.",
       example: "/",
     }),
-  methods: z
-    .array(z.enum(HTTP_METHODS))
-    .max(LIMITS.methods)
-    .default([])
-    .meta({
-      description: "Methods that reach the function; none named: all. Others get 405.",
-      "x-kubernetes-list-type": "set",
-    }),
+  methods: z.array(z.enum(HTTP_METHODS)).max(LIMITS.methods).default([]).meta({
+    description: "Methods that reach the function; none named: all. Others get 405.",
+    "x-kubernetes-list-type": "set",
+  }),
 });
 export type HttpTrigger = z.infer<typeof HttpTrigger>;
 
