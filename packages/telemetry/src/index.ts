@@ -1,1 +1,5 @@
-export {};
+export { createLogger, type Logger, type LoggerOptions } from "./logger.js";
+export { maskCredentials } from "./mask-credentials.js";
+export { createMetrics, type Metrics } from "./metrics.js";
+export { createSeriesCap, OVERFLOW_LABEL, type SeriesCap } from "./series-cap.js";
+export { createHealthServer, type Health, type HealthCheck, type HealthServer } from "./health-server.js";
