@@ -6,3 +6,17 @@ export {
   type Measurement,
   type PairedBench,
 } from "./bench.js";
+export {
+  aCondition,
+  aFailedStatus,
+  aFunction,
+  aReadyStatus,
+  aTarget,
+  aTenant,
+  aTrigger,
+  aVersion,
+  BASE_IMAGE,
+  CODE_DIGEST,
+  type VersionOverrides,
+} from "./builders/custom-resources.js";
+export { CREATED_AT, TENANT_HASH, TENANT_NAMESPACE, uidOf, type Overrides } from "./builders/metadata.js";
