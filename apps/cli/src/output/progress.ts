@@ -1,0 +1,55 @@
+/** Tells a person on standard error what goes on; standard output is for results alone. */
+export interface Progress {
+  /** Runs one step and says how long it took. A step that throws is marked as failed and the error goes on. */
+  step<T>(title: string, work: (update: (detail: string) => void) => Promise<T>): Promise<T>;
+  /** A line of its own. */
+  say(text: string): void;
+  warn(text: string): void;
+}
+
+export interface ProgressOptions {
+  readonly stream: { write(text: string): unknown; isTTY?: boolean };
+  readonly color: boolean;
+  /** Milliseconds from any fixed point. */
+  readonly now?: () => number;
+}
+
+const SGR = { green: 32, red: 31, yellow: 33, dim: 2 } as const;
+
+/** Seconds with one digit, or milliseconds below one second. */
+export const formatDuration = (milliseconds: number): string =>
+  milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+
+/**
+ * Progress as lines. On a terminal the running step shows with its latest detail and is overwritten when it ends;
+ * elsewhere only finished steps are written, so that a CI log has one line for each.
+ */
+export const createProgress = ({ stream, color, now = () => performance.now() }: ProgressOptions): Progress => {
+  const paint = (code: keyof typeof SGR, text: string) => (color ? `\u001b[${SGR[code]}m${text}\u001b[0m` : text);
+  const terminal = stream.isTTY === true;
+  const clear = terminal ? "\r\u001b[K" : "";
+
+  return {
+    async step(title, work) {
+      const started = now();
+      let detail = "";
+      const show = () => terminal && stream.write(`${clear}${paint("dim", "…")} ${title}${detail}`);
+      const end = (mark: string) =>
+        stream.write(`${clear}${mark} ${title}${detail} ${paint("dim", `(${formatDuration(now() - started)})`)}\n`);
+      show();
+      try {
+        const result = await work((text) => {
+          detail = `: ${text}`;
+          show();
+        });
+        end(paint("green", "✓"));
+        return result;
+      } catch (error) {
+        end(paint("red", "✗"));
+        throw error;
+      }
+    },
+    say: (text) => void stream.write(`${clear}${text}\n`),
+    warn: (text) => void stream.write(`${clear}${paint("yellow", "!")} ${text}\n`),
+  };
+};
