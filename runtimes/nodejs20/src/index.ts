@@ -1,1 +1,1 @@
-export {};
+export { RUNTIME_ENTRYPOINT, runtimeDirectory } from "./runtime-directory.js";

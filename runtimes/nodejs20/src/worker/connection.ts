@@ -1,0 +1,37 @@
+import { CallRecordWriter } from "../shared/call-table.js";
+import { CALL_TABLE_FD } from "../shared/protocol.js";
+import type { Socket } from "node:net";
+import type { Call } from "./call.js";
+
+/** One connection of the gateway, with its slot in the call table. The supervisor holds a duplicate of its descriptor. */
+export class Connection {
+  readonly record: CallRecordWriter;
+  /** Requests begun and not yet answered; more than one only when the peer pipelines. */
+  pending = 0;
+  /** The admitted call, if any. */
+  call: Call | undefined;
+  /** How it was given up: the supervisor ends its duplicate accordingly. */
+  end: "closed" | "reset" | "released" = "closed";
+
+  constructor(
+    readonly slot: number,
+    readonly socket: Socket,
+  ) {
+    this.record = new CallRecordWriter(CALL_TABLE_FD, slot);
+  }
+
+  /** Ends it in a way that no caller can take for the end of an answer. */
+  reset(): void {
+    this.end = "reset";
+    this.socket.destroy();
+  }
+
+  /**
+   * Gives an idle connection back to the supervisor. Closing this process's descriptor sends nothing to the peer, since
+   * the supervisor has a duplicate; a request that arrives meanwhile waits in the kernel for the next worker.
+   */
+  release(): void {
+    this.end = "released";
+    this.socket.destroy();
+  }
+}

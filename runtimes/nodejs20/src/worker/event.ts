@@ -1,0 +1,105 @@
+import { isUtf8 } from "node:buffer";
+import { parse as parseQueryString } from "node:querystring";
+import type { HeaderMap, MultiHeaderMap, RequestHead } from "./request-head.js";
+
+/** The first argument of a handler, as on Yandex Cloud Functions and AWS Lambda. All maps have no prototype. */
+export interface FunctionEvent {
+  httpMethod: string;
+  path: string;
+  headers: HeaderMap;
+  multiValueHeaders: MultiHeaderMap;
+  queryStringParameters: Record<string, string>;
+  multiValueQueryStringParameters: Record<string, string[]>;
+  body: string;
+  isBase64Encoded: boolean;
+  requestContext: Record<string, unknown>;
+}
+
+/** More keys than this are dropped: a query is at most as long as a request's head. */
+const MAX_QUERY_KEYS = 1000;
+
+interface Query {
+  readonly single: Record<string, string>;
+  readonly multi: Record<string, string[]>;
+}
+
+const parseQuery = (query: string): Query => {
+  const single = Object.create(null) as Record<string, string>;
+  const multi = Object.create(null) as Record<string, string[]>;
+  if (query === "") return { single, multi };
+  const parsed = parseQueryString(query, "&", "=", { maxKeys: MAX_QUERY_KEYS });
+  for (const [name, value] of Object.entries(parsed)) {
+    const values = Array.isArray(value) ? value : [value ?? ""];
+    multi[name] = values;
+    single[name] = values[values.length - 1] ?? "";
+  }
+  return { single, multi };
+};
+
+let lastTimestamp = 0;
+let lastTime = "";
+
+/** RFC 3339, made once per millisecond. */
+const timeText = (timestamp: number): string => {
+  if (timestamp !== lastTimestamp) {
+    lastTimestamp = timestamp;
+    lastTime = new Date(timestamp).toISOString();
+  }
+  return lastTime;
+};
+
+/**
+ * What the gateway knows about the call. It is trusted to be JSON of an object; anything else leaves the context empty
+ * rather than failing the call.
+ */
+const parseContext = (encoded: string | undefined): Record<string, unknown> => {
+  if (encoded === undefined) return {};
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(encoded, "base64url").toString());
+    if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return {};
+    return parsed as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+};
+
+const makeRequestContext = (method: string, head: RequestHead): Record<string, unknown> => {
+  const timestamp = Date.now();
+  const { identity, sourceIp, ...given } = parseContext(head.platform["x-sless-context"]);
+  return {
+    ...given,
+    requestId: head.requestId,
+    identity: { sourceIp: sourceIp ?? "", userAgent: head.headers["user-agent"] ?? "", ...(identity as object) },
+    httpMethod: method,
+    requestTime: timeText(timestamp),
+    timestamp,
+  };
+};
+
+/**
+ * Makes the event of one call.
+ *
+ * @param target the request target as received: its path is neither decoded nor normalized
+ * @param body the whole body; `undefined` when the request has none
+ */
+export const makeEvent = (
+  method: string,
+  target: string,
+  head: RequestHead,
+  body: Buffer | undefined,
+): FunctionEvent => {
+  const mark = target.indexOf("?");
+  const query = parseQuery(mark < 0 ? "" : target.slice(mark + 1));
+  const isText = body === undefined || isUtf8(body);
+  return {
+    httpMethod: method,
+    path: (mark < 0 ? target : target.slice(0, mark)) || "/",
+    headers: head.headers,
+    multiValueHeaders: head.multiValueHeaders,
+    queryStringParameters: query.single,
+    multiValueQueryStringParameters: query.multi,
+    body: body === undefined ? "" : body.toString(isText ? "utf8" : "base64"),
+    isBase64Encoded: !isText,
+    requestContext: makeRequestContext(method, head),
+  };
+};
