@@ -10,7 +10,6 @@ import {
 import { parseFieldSelector, parseLabelSelector } from "../store/selectors.js";
 import { Storage, type TypeKey } from "../store/storage.js";
 import type {
-  ClusterStore,
   DeleteOptions,
   KubeObject,
   ListOptions,
@@ -35,7 +34,8 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from "./objects/metadata.js";
-import type { TypeCatalogue } from "./type-catalogue.js";
+import type { ServedStore } from "./served-store.js";
+import type { ServedType, TypeCatalogue } from "./type-catalogue.js";
 
 export interface ClusterStoreDeps {
   storage: Storage;
@@ -59,7 +59,7 @@ const byNamespaceAndName = (a: KubeObject, b: KubeObject): number => {
 };
 
 /** The rules of the API server over a {@link Storage}. */
-export class RuledClusterStore implements ClusterStore {
+export class RuledClusterStore implements ServedStore {
   readonly #storage: Storage;
   readonly #catalogue: TypeCatalogue;
   readonly #clock: () => number;
@@ -72,6 +72,10 @@ export class RuledClusterStore implements ClusterStore {
 
   resourceTypes(): readonly ResourceType[] {
     return this.#catalogue.types();
+  }
+
+  find(ref: ResourceRef): ServedType | undefined {
+    return this.#catalogue.find(ref);
   }
 
   #resolve(ref: ResourceRef): { type: ResourceType; rules: KindRules } {

@@ -1,8 +1,8 @@
 import { Storage } from "../store/storage.js";
-import type { ClusterStore } from "../store/types.js";
 import { RuledClusterStore } from "./cluster-store.js";
 import { makeBuiltInRules } from "./objects/built-in-rules.js";
 import { BUILT_IN_TYPES, RESOURCES } from "./resource-table.js";
+import type { ServedStore } from "./served-store.js";
 import { TypeCatalogue } from "./type-catalogue.js";
 
 export interface OpenClusterStoreOptions {
@@ -18,7 +18,7 @@ const FIRST_NAMESPACES = ["default", "kube-system"];
  * Opens the state of a cluster, a new one with its first namespaces.
  * @throws when another living process has the folder open, or its file is damaged
  */
-export const openClusterStore = ({ directory, clock = Date.now }: OpenClusterStoreOptions = {}): ClusterStore => {
+export const openClusterStore = ({ directory, clock = Date.now }: OpenClusterStoreOptions = {}): ServedStore => {
   const storage = Storage.open(directory);
   const catalogue = new TypeCatalogue(BUILT_IN_TYPES.map((type) => ({ type, rules: makeBuiltInRules(type) })));
   const store = new RuledClusterStore({ storage, catalogue, clock });

@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceType } from "../../store/types.js";
-import type { KindRules } from "./kind-rules.js";
+import type { KindRules, ScalePaths } from "./kind-rules.js";
 import type { NameRule } from "./names.js";
 
 const NAME_RULES: Readonly<Record<string, NameRule>> = {
@@ -38,7 +38,15 @@ const prepareNamespace = (draft: KubeObject): void => {
   draft.metadata.labels = { ...draft.metadata.labels, "kubernetes.io/metadata.name": draft.metadata.name };
 };
 
+const REPLICA_PATHS: ScalePaths = {
+  specReplicas: ["spec", "replicas"],
+  statusReplicas: ["status", "replicas"],
+  labelSelector: ["spec", "selector"],
+};
+
 const FURTHER_RULES: Readonly<Record<string, Partial<KindRules>>> = {
+  Deployment: { scale: REPLICA_PATHS },
+  ReplicaSet: { scale: REPLICA_PATHS },
   Pod: { gracePeriod: podGracePeriod },
   Namespace: { prepareForCreate: prepareNamespace },
 };

@@ -1,6 +1,14 @@
-import type { KubeObject, ResourceType } from "../../store/types.js";
+import type { KubeObject } from "../../store/types.js";
+import type { PrinterColumn } from "../table/columns.js";
 import type { FieldError } from "./field-error.js";
 import type { NameRule } from "./names.js";
+
+/** Where a kind keeps what its Scale shows. */
+export interface ScalePaths {
+  specReplicas: readonly string[];
+  statusReplicas: readonly string[];
+  labelSelector: readonly string[] | undefined;
+}
 
 /** What sets one kind apart; objects that come in are drafts that may be changed in place. */
 export interface KindRules {
@@ -9,6 +17,10 @@ export interface KindRules {
   statusIsSubresource: boolean;
   /** Whether metadata.generation counts changes of the spec. */
   countsGeneration: boolean;
+  /** Of types with a scale subresource. */
+  scale?: ScalePaths;
+  /** Of custom resources: what `kubectl get` prints. */
+  printerColumns?: readonly PrinterColumn[];
   /** Drops what the kind does not know and fills in defaults. */
   prepare?(draft: KubeObject): void;
   prepareForCreate?(draft: KubeObject): void;
@@ -18,6 +30,3 @@ export interface KindRules {
   /** Seconds that a deletion waits for somebody else to finish it; absent or 0: none. */
   gracePeriod?(object: KubeObject, requested: number | undefined): number;
 }
-
-/** Finds the rules of a type; each type in the table has some. */
-export type RulesOf = (type: ResourceType) => KindRules;

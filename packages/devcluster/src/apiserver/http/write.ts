@@ -1,0 +1,75 @@
+import { badRequest, notFound } from "../../store/api-status-error.js";
+import type { KubeObject, NewKubeObject, WriteOptions } from "../../store/types.js";
+import { mediaTypeOf, parseBody, readBody } from "./body.js";
+import { ok, type Answer, type Exchange } from "./exchange.js";
+import { representOne } from "./representation.js";
+
+/** `dryRun=All` is the only value there is. */
+const parseDryRun = (query: URLSearchParams): boolean => {
+  const values = query.getAll("dryRun").filter((value) => value !== "");
+  const wrong = values.find((value) => value !== "All");
+  if (wrong !== undefined)
+    throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(wrong)}: supported values: "All"`);
+  return values.length > 0;
+};
+
+const MAX_MANAGER_LENGTH = 128;
+
+/** The manager that a request names, or the program in its User-Agent, as kube-apiserver takes it. */
+export const fieldManagerOf = ({ query, request }: Exchange): string => {
+  const named = query.get("fieldManager");
+  if (named && named.length > MAX_MANAGER_LENGTH)
+    throw badRequest(`fieldManager: Too long: may not be more than ${MAX_MANAGER_LENGTH} bytes`);
+  return named || (request.headers["user-agent"] ?? "unknown").split("/")[0]?.slice(0, MAX_MANAGER_LENGTH) || "unknown";
+};
+
+export const writeOptionsOf = (exchange: Exchange): WriteOptions => ({
+  fieldManager: fieldManagerOf(exchange),
+  dryRun: parseDryRun(exchange.query),
+});
+
+/** Whether a body is what the path is about, and in the same place. */
+export const checkIdentity = (exchange: Exchange, body: unknown): NewKubeObject => {
+  const { type, namespace, name } = exchange;
+  if (body === null || typeof body !== "object" || Array.isArray(body)) throw badRequest("the body must be one object");
+  const object = body as NewKubeObject;
+  const expected = type.group === "" ? type.version : `${type.group}/${type.version}`;
+  if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind)
+    throw badRequest(
+      `${object.kind} in version ${JSON.stringify(object.apiVersion)} cannot be handled as a ${type.kind} in ${expected}`,
+    );
+  const metadata = object.metadata ?? {};
+  if (metadata.namespace && metadata.namespace !== namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (name && metadata.name && metadata.name !== name)
+    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  return { ...object, metadata: { ...metadata, ...(namespace ? { namespace } : {}), ...(name ? { name } : {}) } };
+};
+
+const readObject = async (exchange: Exchange): Promise<NewKubeObject> =>
+  checkIdentity(exchange, parseBody(await readBody(exchange.request), mediaTypeOf(exchange.request)));
+
+/** POST to a collection. */
+export const handleCreate = async (exchange: Exchange): Promise<Answer> => {
+  const object = await readObject(exchange);
+  const created = exchange.store.create(exchange.type, object, writeOptionsOf(exchange));
+  return ok(representOne(exchange, created), 201);
+};
+
+/** PUT of an object or its status. */
+export const handleUpdate = async (exchange: Exchange): Promise<Answer> => {
+  const object = await readObject(exchange);
+  const updated = exchange.store.update(exchange.type, object as KubeObject, {
+    ...writeOptionsOf(exchange),
+    subresource: exchange.subresource === "status" ? "status" : undefined,
+  });
+  return ok(representOne(exchange, updated));
+};
+
+/** GET of one object. */
+export const handleGet = (exchange: Exchange): Answer => {
+  const { store, type, namespace, name } = exchange;
+  const object = store.get(type, namespace, name);
+  if (!object) throw notFound(type, name);
+  return ok(representOne(exchange, object));
+};
