@@ -38,3 +38,7 @@ export type {
   InstallRequest,
   Platform,
 } from "./build/strategy.js";
+export { digestOfFolder } from "./pack/folder-digest.js";
+export { IGNORE_FILE } from "./pack/ignore-rules.js";
+export { packFolder, type PackedFolder } from "./pack/pack-folder.js";
+export { zipFolder } from "./pack/zip-folder.js";

@@ -1,3 +1,4 @@
+import { Readable, pipeline } from "node:stream";
 import { createInflateRaw, crc32, inflateRawSync, type InflateRaw } from "node:zlib";
 import { CodeRejected, rejectEntry } from "../code/errors.js";
 import type { TarSink } from "../layer/tar-sink.js";
@@ -67,7 +68,7 @@ async function emitLargeDeflated(fd: number, located: LocatedEntry, sink: TarSin
   await sink.compressed(gzipMemberHeader());
   let crc = 0;
   let size = 0;
-  for await (const chunk of inflateChunks(located, rawChunks(fd, located), (raw) => sink.compressed(raw))) {
+  for await (const chunk of inflateChunks(fd, located, (raw) => sink.compressed(raw))) {
     size += chunk.length;
     if (size > head.size) throw corrupt(located);
     crc = crc32(chunk, crc);
@@ -79,28 +80,21 @@ async function emitLargeDeflated(fd: number, located: LocatedEntry, sink: TarSin
 
 /** Inflates in pieces; `onRaw` sees each compressed piece before its content comes out. */
 async function* inflateChunks(
+  fd: number,
   located: LocatedEntry,
-  raw: Iterable<Buffer>,
   onRaw: (chunk: Buffer) => Promise<void> | void,
 ): AsyncGenerator<Buffer> {
   const engine = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  const feed = async (): Promise<void> => {
-    for (const chunk of raw) {
+  async function* raw(): AsyncGenerator<Buffer> {
+    for (const chunk of rawChunks(fd, located)) {
       await onRaw(chunk);
-      if (!engine.write(chunk)) await new Promise((resolve) => engine.once("drain", resolve).once("close", resolve));
-      if (engine.destroyed) return;
+      yield chunk;
     }
-    engine.end();
-  };
-  const feeding = feed();
+  }
   try {
-    for await (const chunk of engine) yield chunk as Buffer;
-    await feeding;
-  } catch {
-    throw corrupt(located);
-  } finally {
-    engine.destroy();
-    await feeding.catch(() => undefined);
+    for await (const chunk of pipeline(Readable.from(raw()), engine, () => undefined)) yield chunk as Buffer;
+  } catch (cause) {
+    throw cause instanceof CodeRejected ? cause : corrupt(located);
   }
   if (engine.bytesWritten !== located.head.compressedSize) throw trailing(located);
 }
