@@ -61,13 +61,11 @@ export const source = <V>(
   kind: informer.kind,
   synced: informer.synced,
   subscribe: (enqueue) => {
-    const notify = (value: V, key: string): void => mapToKeys(value, key).forEach(enqueue);
+    const notify = (value: V, key: string): void => new Set(mapToKeys(value, key)).forEach((each) => enqueue(each));
     return informer.addHandler({
       onAdd: notify,
-      onUpdate: (value, old, key) => {
-        notify(old, key);
-        notify(value, key);
-      },
+      onUpdate: (value, old, key) =>
+        new Set([...mapToKeys(old, key), ...mapToKeys(value, key)]).forEach((each) => enqueue(each)),
       onDelete: notify,
     });
   },

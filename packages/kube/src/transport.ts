@@ -66,11 +66,10 @@ const parseJson = (body: Buffer): unknown => {
 const failureOf = (error: unknown, deadline: Deadline, what: string): unknown => {
   if (error instanceof KubeError) return error;
   if (deadline.signal.aborted) return deadline.signal.reason;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new TransportError(`${what}: connection to the API server failed: ${reason}`, { cause: error });
+  return new TransportError(`${what}: connection to the API server failed: ${String(error)}`, { cause: error });
 };
 
-const isStaleSocket = (error: unknown): boolean => error instanceof Error && "staleSocket" in error;
+const isReset = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === "ECONNRESET";
 
 /** Requests over keep-alive connections, each bounded in time and size. */
 export const createTransport = (connection: Connection): Transport => {
@@ -97,14 +96,12 @@ export const createTransport = (connection: Connection): Transport => {
         signal: deadline.signal,
       });
       outgoing.on("response", resolve);
-      outgoing.on("error", (error) =>
-        reject(outgoing.reusedSocket ? Object.assign(error, { staleSocket: true }) : error),
-      );
+      outgoing.on("error", reject);
       outgoing.end(payload);
     });
   };
 
-  /** A kept-alive socket may have been closed just before we wrote: only reads are safe to send again. */
+  /** The server may close a kept-alive socket just when we write to it: only reads are safe to send again. */
   const sendOnceMore = async (
     request: ApiRequest,
     deadline: Deadline,
@@ -113,7 +110,7 @@ export const createTransport = (connection: Connection): Transport => {
     try {
       return await send(request, deadline, streaming);
     } catch (error) {
-      if (request.method !== "GET" || !isStaleSocket(error) || deadline.signal.aborted) throw error;
+      if (request.method !== "GET" || !isReset(error) || deadline.signal.aborted) throw error;
       return send(request, deadline, streaming);
     }
   };

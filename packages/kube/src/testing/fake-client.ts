@@ -6,13 +6,14 @@ import type {
   ListOptions,
   PatchOptions,
   Preconditions,
+  Selection,
   WatchEvent,
   WatchOptions,
 } from "../client.js";
 import { apiVersionOf, formatKey, objectKeyOf, type KubeObject, type ObjectKey, type Resource } from "../object.js";
 import { findConflicts, mergeApplied, mergePatched } from "./fake-apply.js";
 import { isSelected } from "./fake-selection.js";
-import { createFakeStore, kindOf, refuse, type FakeStore } from "./fake-store.js";
+import { createFakeStore, kindOf, refuse, type Change, type FakeStore } from "./fake-store.js";
 
 export type FakeVerb = Exclude<keyof KubeClient, "close">;
 
@@ -101,6 +102,15 @@ const createFailures = () => {
 
 type Failures = ReturnType<typeof createFailures>;
 
+/** How a watch with a selection sees a change: what leaves the selection is deleted, what enters it is added. */
+const seenAs = (change: Change, selection: Selection): Change["type"] | undefined => {
+  if (change.type === "BOOKMARK") return change.type;
+  const is = change.type !== "DELETED" && isSelected(change.object, selection);
+  const was = change.before !== undefined && isSelected(change.before, selection);
+  if (is) return was ? "MODIFIED" : "ADDED";
+  return was ? "DELETED" : undefined;
+};
+
 const createReads = (store: FakeStore, failures: Failures, mustFind: Finder) => ({
   get: <T extends KubeObject>(resource: Resource<T>, key: ObjectKey): Promise<T> =>
     answer(() => {
@@ -132,10 +142,8 @@ const createReads = (store: FakeStore, failures: Failures, mustFind: Finder) => 
         continue;
       }
       next += 1;
-      const isOurs = change.kind === kindOf(resource);
-      if (isOurs && (change.type === "BOOKMARK" || isSelected(change.object, options))) {
-        yield structuredClone({ type: change.type, object: change.object }) as WatchEvent<T>;
-      }
+      const type = change.kind === kindOf(resource) ? seenAs(change, options) : undefined;
+      if (type) yield structuredClone({ type, object: change.object }) as WatchEvent<T>;
     }
   },
 });

@@ -8,6 +8,8 @@ export interface Change {
   kind: string;
   type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
   object: KubeObject;
+  /** What it was before; absent for what is new. */
+  before?: KubeObject | undefined;
 }
 
 export const kindOf = (resource: Resource): string => `${apiVersionOf(resource)} ${resource.kind}`;
@@ -29,8 +31,8 @@ export const createFakeStore = (now: () => Date) => {
 
   const address = (resource: Resource, key: ObjectKey): string => `${kindOf(resource)} ${formatKey(key)}`;
 
-  const log = (resource: Resource, type: Change["type"], object: KubeObject): void => {
-    changes.push({ version, kind: kindOf(resource), type, object: structuredClone(object) });
+  const log = (resource: Resource, type: Change["type"], object: KubeObject, before?: KubeObject): void => {
+    changes.push({ version, kind: kindOf(resource), type, object: structuredClone(object), before });
     changed.resolve();
     changed = createDeferred<void>();
   };
@@ -45,7 +47,7 @@ export const createFakeStore = (now: () => Date) => {
 
   const remove = (resource: Resource, object: KubeObject): void => {
     objects.delete(address(resource, objectKeyOf(object)));
-    log(resource, "DELETED", bump(structuredClone(object)));
+    log(resource, "DELETED", bump(structuredClone(object)), object);
   };
 
   return {
@@ -91,7 +93,7 @@ export const createFakeStore = (now: () => Date) => {
         return stored;
       }
       objects.set(address(resource, objectKeyOf(stored)), bump(stored));
-      log(resource, "MODIFIED", stored);
+      log(resource, "MODIFIED", stored, live);
       return stored;
     },
     remove,
