@@ -241,6 +241,10 @@ export const GATEWAY_VARIABLES = {
   }),
   SLESS_QUEUE_SECONDS: integer(10, 0, 900, { example: "10", description: "Longest wait for a free instance." }),
   SLESS_LEASE_SECONDS: integer(15, 2, 600, { example: "15", description: "How long a silent gateway still counts." }),
+  SLESS_DRAIN_DELAY_SECONDS: integer(5, 0, 300, {
+    example: "5",
+    description: "How long new calls are still taken at shutdown, until nobody sends any more.",
+  }),
   SLESS_DRAIN_SECONDS: integer(930, 0, 3600, {
     example: "930",
     description: "Longest wait for calls in flight at shutdown.",

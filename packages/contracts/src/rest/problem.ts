@@ -18,6 +18,7 @@ export const Problem = z.object({
   errors: z.array(FieldError).optional(),
   /** Reason of a condition, a limit, or a runtime's fault: machine-readable. */
   reason: z.string().optional(),
+  error_type: z.string().optional().meta({ description: "Class of the function's own error." }),
 });
 export type Problem = z.infer<typeof Problem>;
 
@@ -30,6 +31,7 @@ export const PROBLEM_KINDS = {
   forbidden: { status: 403, title: "Not allowed" },
   "not-found": { status: 404, title: "Not found" },
   "method-not-allowed": { status: 405, title: "Method not allowed" },
+  "request-timeout": { status: 408, title: "The request came too slowly" },
   conflict: { status: 409, title: "Conflicts with what is there" },
   "already-exists": { status: 409, title: "Already exists" },
   expired: { status: 410, title: "No longer available" },
@@ -39,7 +41,9 @@ export const PROBLEM_KINDS = {
   misdirected: { status: 421, title: "Wrong host" },
   "idempotency-mismatch": { status: 422, title: "Idempotency-Key used for another request" },
   "too-many-requests": { status: 429, title: "Too many requests" },
+  "headers-too-large": { status: 431, title: "Request headers too large" },
   internal: { status: 500, title: "Internal error" },
+  "not-implemented": { status: 501, title: "Not implemented" },
   "function-failed": { status: 502, title: "The function failed" },
   unavailable: { status: 503, title: "Not available now" },
   timeout: { status: 504, title: "Took too long" },
@@ -51,7 +55,7 @@ export const makeProblem = (
   kind: ProblemKind,
   detail: string,
   requestId: string,
-  extra: { errors?: FieldError[]; reason?: string } = {},
+  extra: { errors?: FieldError[]; reason?: string; error_type?: string } = {},
 ): Problem => {
   const { status, title } = PROBLEM_KINDS[kind];
   return { type: `/errors#${kind}`, title, status, detail, error: detail, request_id: requestId, ...extra };
