@@ -82,6 +82,7 @@ export const FunctionVersionStatus = z.object({
   observedGeneration: z.int().optional(),
   image: z.string().max(512).optional().meta({ description: "What was built, by digest." }),
   readyReplicas: z.int().min(0).optional(),
+  restarts: z.int().min(0).optional().meta({ description: "Most restarts that one of its instances has seen." }),
   build: Build.optional(),
 });
 export type FunctionVersionStatus = z.infer<typeof FunctionVersionStatus>;

@@ -1,0 +1,40 @@
+import { isLastingReason, type FunctionVersion, type Reason } from "@sless/contracts";
+import { conditionOf, isTrue, problem, type Problem } from "../status/condition-set.js";
+import { isCurrent } from "./versions.js";
+
+/** Failures of the code or of its build: the same would happen at every start. */
+const FINAL_AT_ONCE: ReadonlySet<string> = new Set<Reason>([
+  "BuildFailed",
+  "ArtifactMissing",
+  "ArtifactCorrupt",
+  "RuntimeUnavailable",
+  "ProbeFailed",
+]);
+/** Failures of a start that may have had a passing cause, such as a database that was away at import. */
+const FINAL_WHEN_REPEATED: ReadonlySet<string> = new Set<Reason>(["LoadError", "CrashLoop", "OutOfMemory"]);
+
+/** Why the version does not answer, as its own `Ready` condition has it; undefined when it does. */
+export const unreadiness = (version: FunctionVersion): Problem | undefined => {
+  const ready = conditionOf(version, "Ready");
+  if (!ready || !isCurrent(version)) return problem("Starting", `version ${version.spec.version} is being prepared`);
+  if (isTrue(ready)) return undefined;
+  return problem(ready.reason as Reason, ready.message || `version ${version.spec.version}: ${ready.reason}`);
+};
+
+/** A failure that does not mend itself; undefined while the version may still become ready. */
+export const lastingFailure = (version: FunctionVersion): Problem | undefined => {
+  const why = unreadiness(version);
+  return why && isLastingReason(why.reason) ? why : undefined;
+};
+
+/**
+ * True when starting the version again would only repeat its failure. A failed start counts from its second time on, so
+ * that a broken deploy does not crash for ever and a passing cause does not end a good one. What others mend (quota,
+ * nodes, image pulls) is never given up: it becomes ready by itself (D27).
+ */
+export const hasGivenUp = (version: FunctionVersion): boolean => {
+  const reason = lastingFailure(version)?.reason;
+  if (reason === undefined) return false;
+  if (FINAL_AT_ONCE.has(reason)) return true;
+  return FINAL_WHEN_REPEATED.has(reason) && (version.spec.replicas === 0 || (version.status?.restarts ?? 0) >= 1);
+};
