@@ -44,6 +44,14 @@ describe("makeApiError", () => {
     expect((error as ForbiddenError).isQuotaExceeded).toBe(expected);
   });
 
+  it("takes an immutable metadata.uid for the failed precondition that it is", () => {
+    const causes = [{ reason: "FieldValueInvalid", field: "metadata.uid", message: "field is immutable" }];
+    const refusal = { ...statusOf(422, "Invalid"), causes };
+    expect(makeApiError("patch Pod", refusal)).toBeInstanceOf(ConflictError);
+    const twoFaults = { ...refusal, causes: [...causes, { field: "spec.x" }] };
+    expect(makeApiError("patch Pod", twoFaults)).toBeInstanceOf(InvalidError);
+  });
+
   it("recognises a namespace that is going", () => {
     const causes = [{ reason: "NamespaceTerminating" }];
     const error = makeApiError("create Pod", { ...statusOf(403, "Forbidden"), causes });

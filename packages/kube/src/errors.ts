@@ -41,7 +41,7 @@ export class KubeApiError extends KubeError {
 /** 404: the object, or the kind itself, does not exist. */
 export class NotFoundError extends KubeApiError {}
 
-/** 409: a precondition (resourceVersion, uid) or a field of another manager stood in the way. */
+/** 409, or 422 for a uid: a precondition (resourceVersion, uid) or a field of another manager stood in the way. */
 export class ConflictError extends KubeApiError {}
 
 /** 409 on a create: something of this name is there. */
@@ -96,9 +96,14 @@ const CLASS_BY_CODE: ReadonlyMap<number, ApiErrorClass> = new Map<number, ApiErr
   [429, ServerError],
 ]);
 
+/** A uid that was sent as a precondition and does not match is refused as an edit of an immutable field. */
+const isUidMismatch = ({ code, causes }: Status): boolean =>
+  code === 422 && causes.length > 0 && causes.every(({ field }) => field === "metadata.uid");
+
 /** The error class that fits a Status. */
 export const makeApiError = (what: string, status: Status): KubeApiError => {
   if (status.reason === "AlreadyExists") return new AlreadyExistsError(what, status);
+  if (isUidMismatch(status)) return new ConflictError(what, status);
   if (status.code >= 500) return new ServerError(what, status);
   return new (CLASS_BY_CODE.get(status.code) ?? KubeApiError)(what, status);
 };

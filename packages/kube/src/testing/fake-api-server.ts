@@ -14,7 +14,7 @@ interface Target {
 
 export interface FakeApiServer {
   readonly url: string;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 const PATH = /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>[^/]+)(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<rest>.+)$/;
@@ -75,7 +75,8 @@ const read = async (client: FakeKubeClient, request: ReceivedRequest, target: Ta
 };
 
 const refuse = (response: ServerResponse, error: unknown): void => {
-  if (error instanceof KubeApiError) sendStatus(response, error.code, error.reason, error.status.message);
+  if (error instanceof KubeApiError)
+    sendJson(response, error.code, { kind: "Status", ...error.status, details: error.status });
   else sendStatus(response, 500, "InternalError", String(error));
 };
 

@@ -57,7 +57,7 @@ type WithStatus = KubeObject & { status?: unknown };
 const assertPreconditions = (live: KubeObject, { uid, resourceVersion }: Preconditions): void => {
   const { metadata } = live;
   if (uid !== undefined && uid !== metadata.uid) {
-    throw refuse(409, "Conflict", `the UID in the precondition (${uid}) does not match (${metadata.uid})`);
+    throw refuse(422, "Invalid", `metadata.uid: Invalid value: "${uid}": field is immutable`, "metadata.uid");
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw refuse(409, "Conflict", "the object has been modified; please apply your changes to the latest version");

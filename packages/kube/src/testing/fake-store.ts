@@ -15,8 +15,8 @@ export interface Change {
 export const kindOf = (resource: Resource): string => `${apiVersionOf(resource)} ${resource.kind}`;
 
 /** Refusals as the API server words them. */
-export const refuse = (code: number, reason: string, message: string) =>
-  makeApiError("fake", { code, reason, message, causes: [] });
+export const refuse = (code: number, reason: string, message: string, field?: string) =>
+  makeApiError("fake", { code, reason, message, causes: field ? [{ field }] : [] });
 
 const withoutMeta = ({ metadata: _metadata, status: _status, ...rest }: KubeObject & { status?: unknown }): unknown =>
   rest;

@@ -17,7 +17,7 @@ export type RequestScript = (request: ReceivedRequest, response: ServerResponse)
 export interface ScriptedApiServer {
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 const readJson = async (request: IncomingMessage): Promise<unknown> => {
