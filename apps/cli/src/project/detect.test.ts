@@ -6,7 +6,9 @@ import { loadProject } from "./config.js";
 import { detectProject } from "./detect.js";
 
 let dir: string;
-beforeEach(() => (dir = mkdtempSync(join(tmpdir(), "sless-project-"))));
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "sless-project-"));
+});
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const write = (files: Readonly<Record<string, string>>): void => {

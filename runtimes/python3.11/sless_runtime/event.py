@@ -1,0 +1,81 @@
+"""From an HTTP request to the event that a handler sees."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import time
+from datetime import datetime, timezone
+from typing import Any
+from urllib.parse import parse_qsl
+
+from .protocol import PLATFORM_PREFIX
+
+Header = tuple[str, str]
+
+
+def _query(text: str) -> tuple[dict[str, str], dict[str, list[str]]]:
+    single: dict[str, str] = {}
+    multi: dict[str, list[str]] = {}
+    for key, value in parse_qsl(text, keep_blank_values=True, errors="replace"):
+        single[key] = value
+        multi.setdefault(key, []).append(value)
+    return single, multi
+
+
+def _headers(headers: list[Header]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    multi: dict[str, list[str]] = {}
+    for name, value in headers:
+        if not name.startswith(PLATFORM_PREFIX):
+            multi.setdefault(name, []).append(value)
+    # Cookies alone are joined with a semicolon (RFC 9113, 8.2.3).
+    return {name: ("; " if name == "cookie" else ", ").join(values) for name, values in multi.items()}, multi
+
+
+def _body(body: bytes) -> tuple[str, bool]:
+    try:
+        return body.decode("utf-8"), False
+    except UnicodeDecodeError:
+        return base64.b64encode(body).decode("ascii"), True
+
+
+def _platform_context(encoded: str | None) -> dict[str, Any]:
+    """What the gateway adds to the request context. Anything but a JSON object counts as nothing."""
+    if not encoded:
+        return {}
+    try:
+        padded = encoded + "=" * (-len(encoded) % 4)
+        value = json.loads(base64.urlsafe_b64decode(padded))
+    except (ValueError, binascii.Error):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def make_event(
+    method: str, target: str, headers: list[Header], body: bytes, request_id: str, context: str | None
+) -> dict[str, Any]:
+    """The event of one call. Path and query stay raw; the body is text, or base64 when it is no UTF-8."""
+    path, _, query = target.partition("?")
+    single_headers, multi_headers = _headers(headers)
+    single_query, multi_query = _query(query) if query else ({}, {})
+    text, is_base64 = _body(body) if body else ("", False)
+    now = time.time()
+    return {
+        "httpMethod": method,
+        "path": path or "/",
+        "headers": single_headers,
+        "multiValueHeaders": multi_headers,
+        "queryStringParameters": single_query,
+        "multiValueQueryStringParameters": multi_query,
+        "body": text,
+        "isBase64Encoded": is_base64,
+        "requestContext": {
+            "identity": {"sourceIp": "", "userAgent": single_headers.get("user-agent", "")},
+            "httpMethod": method,
+            "requestTime": datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "timestamp": int(now * 1000),
+            **_platform_context(context),
+            "requestId": request_id,
+        },
+    }
