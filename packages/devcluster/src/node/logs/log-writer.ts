@@ -99,7 +99,8 @@ export const createLogWriter = (file: string, limits: LogLimits = DEFAULT_LOG_LI
     if (texts.length === 0) return pending;
     const time = new Date().toISOString();
     const lines = texts.map((text) => ({ time, stream, text }));
-    pending = pending.then(() => write(lines));
+    // A write that failed (a full disk) is told to whoever waits for it; the next one tries anew.
+    pending = pending.catch(() => undefined).then(() => write(lines));
     return pending;
   };
 
