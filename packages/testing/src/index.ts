@@ -20,3 +20,10 @@ export {
   type VersionOverrides,
 } from "./builders/custom-resources.js";
 export { CREATED_AT, TENANT_HASH, TENANT_NAMESPACE, uidOf, type Overrides } from "./builders/metadata.js";
+export {
+  startFakeRegistry,
+  type FakeRegistry,
+  type Intercept,
+  type SeenRequest,
+  type StoredManifest,
+} from "./fake-registry.js";

@@ -129,9 +129,10 @@ export async function uploadBlob(
       const meter = meterBlob(await source.open());
       const sent = await sendChunk(transport, { ...common, session, source, stream: meter.stream });
       await discard(sent.body);
+      session.url = uploadUrl(sent);
       const blob = meter.identity();
       checkIdentity(blob, source);
-      const url = uploadUrl(sent);
+      const url = new URL(session.url);
       url.searchParams.set("digest", blob.digest);
       const closed = await transport.request({
         ...common,

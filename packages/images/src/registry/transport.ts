@@ -128,7 +128,7 @@ export function createTransport(config: RegistryConfig): Transport {
     retrying,
     request: (request) =>
       request.repeatable === false ? once(request) : retrying(request.signal, () => once(request)),
-    close: () => agent.close(),
+    close: () => agent.destroy(),
   };
 }
 
