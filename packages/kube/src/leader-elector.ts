@@ -152,6 +152,16 @@ export const createLeaderElector = (options: LeaderElectorOptions): LeaderElecto
     }
   };
 
+  /** A renewal that hangs must not hide that the time is up. */
+  const attemptWithin = async (ms: number): Promise<boolean> => {
+    const settled = new AbortController();
+    try {
+      return await Promise.race([attempt(), pause(Math.max(0, ms), settled.signal).then(() => false)]);
+    } finally {
+      settled.abort();
+    }
+  };
+
   const acquire = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted && !(await attempt())) {
       await pause(timing.retryPeriodMs * (0.8 + Math.random() * 0.4), signal);
@@ -165,7 +175,7 @@ export const createLeaderElector = (options: LeaderElectorOptions): LeaderElecto
       await pause(Math.max(0, Math.min(timing.retryPeriodMs, remaining)), stop);
       if (stop.aborted) return;
       if (!isLeading()) throw lost("was not renewed in time");
-      const renewed = await Promise.race([attempt(), pause(Math.max(0, remaining), stop).then(() => false)]);
+      const renewed = await attemptWithin(timing.renewDeadlineMs - holder.sinceRenewalMs());
       if (!renewed && !holder.holdsRecord()) throw lost("was taken by another");
     }
   };
