@@ -23,7 +23,8 @@ import type {
   WriteOptions,
 } from "../store/types.js";
 import { startWatch, type Matches } from "../store/watch.js";
-import { invalidObject, type FieldError } from "./objects/field-error.js";
+import { DefinitionRegistrar } from "./crd/definition-registrar.js";
+import { invalid, invalidObject, type FieldError } from "./objects/field-error.js";
 import { markDeleted } from "./objects/deletion.js";
 import type { KindRules } from "./objects/kind-rules.js";
 import {
@@ -45,7 +46,9 @@ export interface ClusterStoreDeps {
 
 const keyOf = (type: ResourceRef): TypeKey => qualifiedResource(type);
 
-/** A name that is compared with every object's; an absent object's is never matched. */
+/** The type key of custom resource definitions: each one's state decides what else is served. */
+const DEFINITIONS: TypeKey = "customresourcedefinitions.apiextensions.k8s.io";
+
 const OBJECT_MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
 
 const throwIfAny = (type: ResourceType, name: string, errors: readonly FieldError[]): void => {
@@ -63,11 +66,14 @@ export class RuledClusterStore implements ServedStore {
   readonly #storage: Storage;
   readonly #catalogue: TypeCatalogue;
   readonly #clock: () => number;
+  readonly #definitions: DefinitionRegistrar;
 
   constructor({ storage, catalogue, clock }: ClusterStoreDeps) {
     this.#storage = storage;
     this.#catalogue = catalogue;
     this.#clock = clock;
+    this.#definitions = new DefinitionRegistrar(catalogue);
+    for (const definition of storage.list(DEFINITIONS)) this.#definitions.put(definition);
   }
 
   resourceTypes(): readonly ResourceType[] {
@@ -124,7 +130,26 @@ export class RuledClusterStore implements ServedStore {
     rules.prepareForCreate?.(draft);
     throwIfAny(type, name, [...validateMetadata(draft, rules), ...(rules.validate?.(draft) ?? [])]);
     if (this.#storage.get(keyOf(type), namespace, name)) throw alreadyExists(type, name);
-    return options.dryRun ? draft : this.#storage.put(keyOf(type), draft);
+    this.#refuseNameConflict(type, draft);
+    return options.dryRun ? draft : this.#put(type, draft);
+  }
+
+  #put(type: ResourceType, draft: KubeObject): KubeObject {
+    const stored = this.#storage.put(keyOf(type), draft);
+    if (keyOf(type) === DEFINITIONS) this.#definitions.put(stored);
+    return stored;
+  }
+
+  #remove(type: ResourceType, object: KubeObject): KubeObject {
+    const removed = this.#storage.remove(keyOf(type), object);
+    if (keyOf(type) === DEFINITIONS) this.#definitions.remove(removed);
+    return removed;
+  }
+
+  #refuseNameConflict(type: ResourceType, draft: KubeObject): void {
+    if (keyOf(type) !== DEFINITIONS) return;
+    const why = this.#definitions.conflictOf(draft);
+    if (why) throw invalidObject(type, draft.metadata.name, [invalid("spec.names", draft.metadata.name, why)]);
   }
 
   #requireNamespace(type: ResourceType, name: string, namespace: string | undefined): void {
@@ -156,7 +181,7 @@ export class RuledClusterStore implements ServedStore {
     throwIfAny(type, name, [
       ...validateMetadata(draft, rules),
       ...validateMetadataUpdate(draft, current),
-      ...(rules.validate?.(draft) ?? []),
+      ...(rules.validate?.(draft, current) ?? []),
       ...(rules.validateUpdate?.(draft, current) ?? []),
     ]);
     if (sameContent(draft, current)) return current;
@@ -202,8 +227,8 @@ export class RuledClusterStore implements ServedStore {
     markDeleted(draft, rules, options, this.#clock());
     bumpGeneration(draft, current, rules);
     if (options.dryRun) return draft;
-    if (isReleased(draft)) return this.#storage.remove(keyOf(type), current);
-    return sameContent(draft, current) ? current : this.#storage.put(keyOf(type), draft);
+    if (isReleased(draft)) return this.#remove(type, current);
+    return sameContent(draft, current) ? current : this.#put(type, draft);
   }
 
   #checkDeletePreconditions(type: ResourceType, current: KubeObject, options: DeleteOptions): void {

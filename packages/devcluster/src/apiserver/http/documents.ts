@@ -6,6 +6,7 @@ import {
   makeGroupList,
   makeResourceList,
 } from "../discovery/discovery.js";
+import { makeOpenApiDocument, makeOpenApiIndex } from "../openapi/open-api.js";
 import { KUBERNETES_VERSION } from "../schema/generated/built-in-schemas.js";
 
 const [MAJOR = "", MINOR = ""] = KUBERNETES_VERSION.replace(/^v/, "").split(".");
@@ -49,9 +50,16 @@ const discoveryBelow = (segments: readonly string[], store: ServedStore): object
     : makeResourceList({ group: first, version: second }, types);
 };
 
-/** Discovery and version; undefined when the path is none of them. */
+const OPENAPI_PREFIX = "/openapi/v3/";
+
+/** Discovery, OpenAPI and version; undefined when the path is none of them. */
 export const findDocument = (path: string, accept: string | undefined, store: ServedStore): Document | undefined => {
   if (path === "/version") return { body: VERSION };
+  if (path === "/openapi/v3") return { body: makeOpenApiIndex(store) };
+  if (path.startsWith(OPENAPI_PREFIX)) {
+    const document = makeOpenApiDocument(path.slice(OPENAPI_PREFIX.length), store);
+    return document && { body: document };
+  }
   const segments = path.split("/").filter(Boolean);
   const [root] = segments;
   if (segments.length === 1 && (root === "api" || root === "apis")) return discoveryRoot(root, accept, store);

@@ -1,4 +1,6 @@
 import type { KubeObject, ResourceType } from "../../store/types.js";
+import { DEFINITION_RULES } from "../crd/definition-rules.js";
+import { namedSchema, schemaName } from "../schema/built-in.js";
 import type { KindRules, ScalePaths } from "./kind-rules.js";
 import type { NameRule } from "./names.js";
 
@@ -45,6 +47,7 @@ const REPLICA_PATHS: ScalePaths = {
 };
 
 const FURTHER_RULES: Readonly<Record<string, Partial<KindRules>>> = {
+  CustomResourceDefinition: DEFINITION_RULES,
   Deployment: { scale: REPLICA_PATHS },
   ReplicaSet: { scale: REPLICA_PATHS },
   Pod: { gracePeriod: podGracePeriod },
@@ -53,6 +56,7 @@ const FURTHER_RULES: Readonly<Record<string, Partial<KindRules>>> = {
 
 /** The rules of a kind in the resource table. */
 export const makeBuiltInRules = (type: ResourceType): KindRules => ({
+  schema: namedSchema(schemaName(type.group, type.version, type.kind)),
   nameRule: NAME_RULES[type.kind] ?? "subdomain",
   statusIsSubresource: type.subresources.includes("status"),
   countsGeneration: COUNTED.has(type.kind),

@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../store/types.js";
 import type { PrinterColumn } from "../table/columns.js";
+import type { Schema } from "../schema/schema.js";
 import type { FieldError } from "./field-error.js";
 import type { NameRule } from "./names.js";
 
@@ -19,13 +20,18 @@ export interface KindRules {
   countsGeneration: boolean;
   /** Of types with a scale subresource. */
   scale?: ScalePaths;
+  /** Fields, defaults and how lists merge. */
+  schema: Schema;
+  /** The schema as its definition has it, of custom resources. */
+  customSchema?: Schema;
   /** Of custom resources: what `kubectl get` prints. */
   printerColumns?: readonly PrinterColumn[];
   /** Drops what the kind does not know and fills in defaults. */
   prepare?(draft: KubeObject): void;
   prepareForCreate?(draft: KubeObject): void;
   prepareForUpdate?(draft: KubeObject, current: KubeObject): void;
-  validate?(object: KubeObject): FieldError[];
+  /** `current` is the state before an update. */
+  validate?(object: KubeObject, current?: KubeObject): FieldError[];
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];
   /** Seconds that a deletion waits for somebody else to finish it; absent or 0: none. */
   gracePeriod?(object: KubeObject, requested: number | undefined): number;
