@@ -1,1 +1,1 @@
-export {};
+export { startGateway, type Gateway, type GatewayDeps } from "./gateway.js";

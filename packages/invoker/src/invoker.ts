@@ -87,6 +87,8 @@ export interface Invoker {
 interface ActivePool {
   readonly versionUid: string;
   readonly pool: VersionPool;
+  /** Calls from their choice of this version to their end, those whose body is still coming among them. */
+  held: number;
   lastCallTime: number | undefined;
 }
 
@@ -111,13 +113,13 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
     const known = pools.get(key);
     if (known !== undefined) return known;
     const pool = new VersionPool({ maxQueued: options.maxQueuedPerVersion, queueMs });
-    const active: ActivePool = { versionUid, pool, lastCallTime: undefined };
+    const active: ActivePool = { versionUid, pool, held: 0, lastCallTime: undefined };
     pools.set(key, active);
     return active;
   };
 
-  const forgetIdle = (namespace: string, { versionUid, pool }: ActivePool): void => {
-    if (pool.isIdle) pools.delete(poolKey(namespace, versionUid));
+  const forgetIdle = (namespace: string, { versionUid, pool, held }: ActivePool): void => {
+    if (pool.isIdle && held === 0) pools.delete(poolKey(namespace, versionUid));
   };
 
   /** One offer to one pod, and what it teaches about the pod. */
@@ -178,23 +180,28 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
     }
   };
 
-  const run = async (call: Call, progress: Progress): Promise<AttemptResult> => {
-    const watch = new ClientWatch(call.response);
-    const body = await readRequestBody(call.request, { maxBytes: options.maxBodyBytes, replay });
-    const active = poolOf(call.namespace, call.versionUid);
-    active.lastCallTime = Date.now();
-    try {
-      return await send(active, call, makeSpec(call, watch, body, options.maxBodyBytes), progress);
-    } finally {
-      body.close();
-      forgetIdle(call.namespace, active);
-    }
-  };
-
   const resultOfThrown = (error: unknown): AttemptResult => {
     if (error instanceof ClientGoneError) return { kind: "gone" };
     if (!(error instanceof BodyTooLargeError)) throw error;
     return { kind: "fault", fault: makeBodyTooLargeFault(options.maxBodyBytes), runMs: undefined };
+  };
+
+  const run = async (call: Call, progress: Progress): Promise<AttemptResult> => {
+    const watch = new ClientWatch(call.response);
+    const active = poolOf(call.namespace, call.versionUid);
+    let body: RequestBody | undefined;
+    active.lastCallTime = Date.now();
+    active.held++;
+    try {
+      body = await readRequestBody(call.request, { maxBytes: options.maxBodyBytes, replay });
+      return await send(active, call, makeSpec(call, watch, body, options.maxBodyBytes), progress);
+    } catch (error) {
+      return resultOfThrown(error);
+    } finally {
+      body?.close();
+      active.held--;
+      forgetIdle(call.namespace, active);
+    }
   };
 
   return {
@@ -208,15 +215,15 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
       const refusal = admission.enter(call.tenant);
       if (refusal !== undefined) return toCallResult({ kind: "fault", fault: refusal, runMs: undefined }, progress);
       try {
-        return toCallResult(await run(call, progress).catch(resultOfThrown), progress);
+        return toCallResult(await run(call, progress), progress);
       } finally {
         admission.leave(call.tenant);
       }
     },
     loads: () =>
-      [...pools.values()].map(({ versionUid, pool, lastCallTime }) => ({
+      [...pools.values()].map(({ versionUid, pool, held, lastCallTime }) => ({
         versionUid,
-        inFlight: pool.inFlight,
+        inFlight: held - pool.queued,
         queued: pool.queued,
         lastCallTime,
       })),

@@ -153,7 +153,7 @@ const readBeginning = (request: IncomingMessage): Promise<{ chunks: Buffer[]; wh
  *
  * Bodies of up to 64 KiB are read whole here. Larger ones are passed on as they come, with back-pressure; a copy of
  * what went out is kept within a budget shared by all calls. Above the budget the copy is dropped, and then a refusal
- * ends the call instead of leading to another attempt. `request` must have an `error` listener of its own.
+ * ends the call instead of leading to another attempt.
  *
  * @throws BodyTooLargeError when the body is larger than `maxBytes`; a body without a declared length raises it later,
  *   on the stream of the attempt.
