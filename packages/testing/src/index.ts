@@ -27,3 +27,4 @@ export {
   type SeenRequest,
   type StoredManifest,
 } from "./fake-registry.js";
+export { buildZip, type ZipPart } from "./zip-builder.js";
