@@ -43,6 +43,7 @@ const positionOf = (slot: number): number => (slot + 1) * RECORD_BYTES;
 export class CallRecordWriter {
   readonly #buffer = Buffer.alloc(RECORD_BYTES);
   readonly #position: number;
+  #isClosed = false;
 
   constructor(
     private readonly fd: number,
@@ -69,7 +70,14 @@ export class CallRecordWriter {
     this.#setState(CALL_IDLE);
   }
 
+  /** The connection is gone: its slot may be another's from now on, whatever a call of it still does. */
+  close(): void {
+    this.idle();
+    this.#isClosed = true;
+  }
+
   #setState(state: number): void {
+    if (this.#isClosed) return;
     this.#buffer.writeUInt32LE(state, 0);
     writeSync(this.fd, this.#buffer, 0, 4, this.#position);
   }

@@ -19,6 +19,7 @@ const DROPPED = new Set([
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FORBIDDEN_IN_VALUE = /[\0-\x08\n-\x1f\x7f]/;
+const BEYOND_ASCII = /[^\0-\x7f]/;
 const BEYOND_LATIN1 = /[^\0-\xff]/;
 
 const checkedName = (name: string): string => {
@@ -49,6 +50,7 @@ const entriesOf = (field: string, map: unknown): [string, unknown][] => {
 
 /** The headers of an answer by lower-case name; the last spelling of a name wins. */
 export class AnswerHeaders {
+  #beyondAscii = false;
   readonly #byName = new Map<string, { name: string; values: string[] }>();
 
   /**
@@ -59,6 +61,11 @@ export class AnswerHeaders {
   constructor(headers: unknown, multiValueHeaders: unknown) {
     for (const [name, value] of entriesOf("headers", headers)) this.#take(name, value);
     for (const [name, value] of entriesOf("multiValueHeaders", multiValueHeaders)) this.#take(name, value);
+  }
+
+  /** Whether a value holds bytes beyond ASCII. */
+  get beyondAscii(): boolean {
+    return this.#beyondAscii;
   }
 
   has(name: string): boolean {
@@ -87,6 +94,7 @@ export class AnswerHeaders {
     if (DROPPED.has(key) || key.startsWith(PLATFORM_HEADER_PREFIX)) return;
     const given: readonly unknown[] = Array.isArray(value) ? value : [value];
     const values = given.map((one) => valueText(name, one)).filter((text) => text !== undefined);
+    this.#beyondAscii ||= values.some((text) => BEYOND_ASCII.test(text));
     if (values.length > 0) this.#byName.set(key, { name, values });
   }
 }

@@ -78,7 +78,7 @@ export class CallRunner {
 
   /** The caller hung up. The handler learns it by its signal, and holds its place until it is done. */
   callerGone(call: Call): void {
-    call.abort(new DOMException("The caller has gone", "AbortError"));
+    this.#abort(call, new DOMException("The caller has gone", "AbortError"));
     if (call.phase === "receiving") this.#over(call);
     else if (call.phase === "answering") call.phase = "over";
   }
@@ -99,7 +99,9 @@ export class CallRunner {
   }
 
   #stream(call: Call, answer: Answer, source: AsyncIterable<unknown>): void {
-    this.parts.writer.streamed(call, answer, source).then(
+    // The source's code runs in the course of this: its output is the call's.
+    const sent = currentCall.run(call, () => this.parts.writer.streamed(call, answer, source));
+    sent.then(
       () => this.#over(call),
       (error: unknown) => this.#onUnanswerable(call, error),
     );
@@ -119,10 +121,15 @@ export class CallRunner {
       return;
     }
     const message = `the function did not finish within ${String(Math.round(call.deadline - call.started))} ms`;
-    call.abort(new DOMException(message, "TimeoutError"));
+    this.#abort(call, new DOMException(message, "TimeoutError"));
     this.fail(call, "timeout", { errorType: "Timeout", errorMessage: message });
     this.#over(call);
     this.parts.retire(message, call.requestId);
+  }
+
+  /** Listeners of the signal are the handler's code: what they print is the call's, what they throw is caught late. */
+  #abort(call: Call, reason: Error): void {
+    currentCall.run(call, () => call.abort(reason));
   }
 
   #over(call: Call): void {

@@ -163,6 +163,7 @@ export class CallServer {
 
   #onClose(connection: Connection): void {
     this.#connections.delete(connection.socket);
+    connection.record.close();
     const { slot, end, call } = connection;
     if (call !== undefined && end !== "released") this.parts.runner.callerGone(call);
     this.parts.channel.send(

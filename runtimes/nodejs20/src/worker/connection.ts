@@ -28,9 +28,11 @@ export class Connection {
 
   /**
    * Gives an idle connection back to the supervisor. Closing this process's descriptor sends nothing to the peer, since
-   * the supervisor has a duplicate; a request that arrives meanwhile waits in the kernel for the next worker.
+   * the supervisor has a duplicate; a request that arrives meanwhile waits in the kernel for the next worker. One that
+   * is ending already ends.
    */
   release(): void {
+    if (this.socket.destroyed || this.socket.writableEnded) return;
     this.end = "released";
     this.socket.destroy();
   }

@@ -24,7 +24,9 @@ export class AnswerWriter {
     this.#pushPlatform(flat, call.runMs);
     if (length > ONE_WRITE_BYTES) call.connection.record.answering();
     call.response.writeHead(status, flat);
-    call.response.end(hasNoBody(status) ? undefined : body);
+    // Node writes head and text body as one UTF-8 string, which would encode header bytes beyond ASCII once more.
+    const separate = headers.beyondAscii && typeof body === "string" ? Buffer.from(body) : body;
+    call.response.end(hasNoBody(status) ? undefined : separate);
     this.#settleRecord(call);
   }
 

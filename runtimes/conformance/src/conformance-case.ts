@@ -1,0 +1,27 @@
+import type { Pod, PodSettings, RuntimeUnderTest } from "./pod.js";
+
+/** One promise of a runtime; `run` rejects when it does not hold. Ids name a field report (R10) or a rule (security 17). */
+export interface ConformanceCase {
+  readonly id: string;
+  readonly title: string;
+  /** For what exists in one language only. */
+  readonly only?: RuntimeUnderTest["language"];
+  run(pod: Pod): Promise<void>;
+}
+
+/** Cases that share one ready pod, in order. */
+export interface CaseGroup {
+  readonly title: string;
+  readonly pod: PodSettings;
+  readonly cases: readonly ConformanceCase[];
+}
+
+/** A pod that never becomes ready: what it says about it. */
+export interface LoadFailureCase {
+  readonly id: string;
+  readonly title: string;
+  readonly only?: RuntimeUnderTest["language"];
+  readonly pod: PodSettings;
+  /** Texts that the message must hold. `{file}` stands for the entry file's extension of the language. */
+  readonly says: readonly string[];
+}
