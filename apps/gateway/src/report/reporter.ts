@@ -60,14 +60,21 @@ export const startReporter = ({ client, identity, leaseSeconds, loads, logger }:
 
   const renew = (): void => enqueue("lease", () => lease.renew());
   const report = (): void => enqueue("report", write);
-  const timers = [setInterval(renew, (leaseSeconds * 1000) / RENEWALS), setInterval(report, REPORT_INTERVAL_MS)];
-  renew();
+  const timers: NodeJS.Timeout[] = [];
+
+  /** Not before the first state is applied: a gateway that counts but has no report would hold up every deploy. */
+  const start = (): void => {
+    report();
+    renew();
+    timers.push(setInterval(renew, (leaseSeconds * 1000) / RENEWALS), setInterval(report, REPORT_INTERVAL_MS));
+  };
 
   return {
     observed: (resourceVersion) => {
+      if (stopped) return;
       const isFirst = observed === undefined;
       observed = resourceVersion;
-      if (isFirst) report();
+      if (isFirst) start();
     },
     trafficChanged: () => {
       urgent ??= setTimeout(() => {
