@@ -90,7 +90,7 @@ def to_json(value: object) -> bytes:
     except TypeError as error:
         raise bad_result(f"the result can't be turned into JSON: {error}") from error
     except ValueError as error:
-        raise bad_result(f"the result can't be turned into JSON: {error} (NaN and infinities are no JSON)") from error
+        raise bad_result(f"the result can't be turned into JSON: {error} (NaN and Infinity are no JSON)") from error
     except RecursionError as error:
         raise bad_result("the result can't be turned into JSON: it is nested too deeply") from error
 

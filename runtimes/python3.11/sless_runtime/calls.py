@@ -29,6 +29,7 @@ _CANCEL_GRACE_SECONDS = 0.1
 """What a coroutine gets to react to its cancellation before its process counts as stuck with it."""
 _NO_BODY = frozenset((204, 205, 304))
 _STACK_FRAMES = 20
+_END = object()
 
 
 class Call:
@@ -172,8 +173,8 @@ class CallRunner:
         elif isinstance(error, SystemExit):
             self._exited(call, error.code)
         elif isinstance(error, MemoryError):
-            self.fail(call, self._out_of_memory())
             self._retire("the function ran out of memory", call.request_id)
+            self.fail(call, self._out_of_memory())
         elif isinstance(error, Fault):
             self.fail(call, error)
         else:
@@ -213,20 +214,20 @@ class CallRunner:
         if answer.stream:
             call.task = self._loop.create_task(self._stream(call, answer))
             return
-        call.connection.transport.write(self._head(call, answer, len(answer.body)) + self._visible_body(call, answer))
+        answer.headers.pop("content-length", None)
+        head = self._head(call, answer, f"content-length: {len(answer.body)}")
+        call.connection.transport.write(head + self._visible_body(call, answer))
         self._end_answered(call)
 
     def _visible_body(self, call: Call, answer: Answer) -> bytes:
         return b"" if call.request.method == "HEAD" or answer.status in _NO_BODY else answer.body
 
-    def _head(self, call: Call, answer: Answer, length: int | None) -> bytes:
-        headers = answer.headers
+    def _head(self, call: Call, answer: Answer, framing: str) -> bytes:
         lines = [f"HTTP/1.1 {answer.status} {REASONS.get(answer.status, 'Unknown')}"]
-        headers.pop("content-length", None)
-        for name, values in headers.items():
+        for name, values in answer.headers.items():
             lines.extend(f"{name}: {value}" for value in values)
         if answer.status not in _NO_BODY:
-            lines.append("transfer-encoding: chunked" if length is None else f"content-length: {length}")
+            lines.append(framing)
         lines.append(f"x-sless-version-uid: {self._settings.version_uid}")
         lines.append(f"x-sless-run-ms: {(time.monotonic() - call.run_started) * 1000:.3f}")
         if not call.request.keep_alive:
@@ -236,21 +237,14 @@ class CallRunner:
         return b"\r\n".join(_header_bytes(line) for line in lines)
 
     async def _stream(self, call: Call, answer: Answer) -> None:
-        connection = call.connection
-        call.phase = ANSWERING
-        self._table.set_state(connection.slot, call_table.ANSWERING)
         current_request.set(call.request_id)
         source = answer.body
         try:
-            connection.transport.write(self._head(call, answer, None))
-            if call.request.method != "HEAD" and answer.status not in _NO_BODY:
-                async for chunk in self._pieces(source):
-                    if not connection.is_open:
-                        break
-                    if data := _piece_bytes(chunk):
-                        connection.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
-                        await connection.drain()
-                connection.transport.write(b"0\r\n\r\n")
+            pieces = self._pieces(source)
+            # An answer whose source breaks at once can still become a fault.
+            first = await anext(pieces, _END)
+            if call.phase != ANSWERED:
+                await self._send_stream(call, answer, first, pieces)
         except BaseException as error:  # noqa: BLE001 - user code again
             self._on_raised(call, error)
         else:
@@ -258,14 +252,36 @@ class CallRunner:
         finally:
             await _close_source(source)
 
+    async def _send_stream(self, call: Call, answer: Answer, first: Any, pieces: Any) -> None:
+        connection = call.connection
+        declared = answer.headers.pop("content-length", [None])[-1]
+        call.phase = ANSWERING
+        self._table.set_state(connection.slot, call_table.ANSWERING)
+        framing = "transfer-encoding: chunked" if declared is None else f"content-length: {declared}"
+        connection.transport.write(self._head(call, answer, framing))
+        if call.request.method == "HEAD" or answer.status in _NO_BODY:
+            return
+        sent = 0
+        piece = first
+        while piece is not _END and connection.is_open:
+            data = _piece_bytes(piece)
+            sent += len(data)
+            if data:
+                connection.transport.write(data if declared else b"%x\r\n%b\r\n" % (len(data), data))
+                await connection.drain()
+            piece = await anext(pieces, _END)
+        if declared is None:
+            connection.transport.write(b"0\r\n\r\n")
+        elif str(sent) != declared:
+            raise Fault("bad-result", "BadResult", f"content-length says {declared}, but the stream had {sent} bytes")
+
     async def _pieces(self, source: Any) -> Any:
         if hasattr(source, "__aiter__"):
             async for piece in source:
                 yield piece
             return
-        end = object()
         context = contextvars.copy_context()
-        while (piece := await self._in_thread(lambda: context.run(next, source, end))) is not end:
+        while (piece := await self._in_thread(lambda: context.run(next, source, _END))) is not _END:
             yield piece
 
     def _in_thread(self, work: Callable[[], Any]) -> asyncio.Future[Any]:
@@ -325,16 +341,17 @@ class CallRunner:
     def _on_deadline(self, call: Call) -> None:
         milliseconds = round((call.deadline - call.started) * 1000)
         message = f"the function did not finish within {milliseconds} ms"
-        received = call.phase != RECEIVING
-        self._serve_fault(call, Fault("timeout", "Timeout", message))
-        if not received:
-            self._finish(call)
-            return
-        if call.task is None:
+        fault = Fault("timeout", "Timeout", message)
+        if call.phase == RECEIVING:
+            self.fail(call, fault)
+        elif call.task is None:
+            # A thread can't be stopped, only its process. The replacement starts before the caller can come back.
             self._retire(message, call.request_id)
-            return
-        call.task.cancel()
-        self._loop.call_later(_CANCEL_GRACE_SECONDS, self._retire_if_running, call, message)
+            self._serve_fault(call, fault)
+        else:
+            self._serve_fault(call, fault)
+            call.task.cancel()
+            self._loop.call_later(_CANCEL_GRACE_SECONDS, self._retire_if_running, call, message)
 
     def _retire_if_running(self, call: Call, message: str) -> None:
         if call in self.calls:

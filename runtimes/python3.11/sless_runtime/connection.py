@@ -105,6 +105,7 @@ class Connection(asyncio.Protocol):
         self.call: object | None = None
         self.is_open = False
         self.was_reset = False
+        self.was_released = False
         self._service = service
         self._buffer = bytearray()
         self._request: Request | None = None
@@ -181,6 +182,16 @@ class Connection(asyncio.Protocol):
     def _discard(self) -> bool:
         self._buffer.clear()
         return False
+
+    @property
+    def is_between_requests(self) -> bool:
+        return self.call is None and not self._buffer and self._read == self._read_head
+
+    def release(self) -> None:
+        """Gives the connection back unharmed: the supervisor's duplicate keeps it open for the next worker."""
+        self._read = self._idle
+        self.was_released = True
+        self.transport.abort()
 
     def close(self) -> None:
         self._read = self._idle

@@ -77,6 +77,13 @@ class Connections:
         held.sock.close()
         self._release(held)
 
+    def released(self, slot: int, worker: WorkerProcess) -> None:
+        """A worker has given up a connection between two calls."""
+        held = self._by_slot.get(slot)
+        worker.slots.discard(slot)
+        if held is not None and held.worker is worker:
+            self._place(held)
+
     def orphaned(self, worker: WorkerProcess) -> None:
         """A worker has died: calls get their fault, half-sent answers a reset, idle connections the next worker."""
         for held in [held for held in self._by_slot.values() if held.worker is worker]:

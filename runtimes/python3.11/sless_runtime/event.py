@@ -61,6 +61,9 @@ def make_event(
     single_query, multi_query = _query(query) if query else ({}, {})
     text, is_base64 = _body(body) if body else ("", False)
     now = time.time()
+    given = _platform_context(context)
+    identity = given.pop("identity", None)
+    client = {"sourceIp": given.pop("sourceIp", ""), "userAgent": single_headers.get("user-agent", "")}
     return {
         "httpMethod": method,
         "path": path or "/",
@@ -71,11 +74,11 @@ def make_event(
         "body": text,
         "isBase64Encoded": is_base64,
         "requestContext": {
-            "identity": {"sourceIp": "", "userAgent": single_headers.get("user-agent", "")},
+            **given,
+            "requestId": request_id,
+            "identity": {**client, **identity} if isinstance(identity, dict) else client,
             "httpMethod": method,
             "requestTime": datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             "timestamp": int(now * 1000),
-            **_platform_context(context),
-            "requestId": request_id,
         },
     }

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
+
+
+_MODULE = re.compile(r"\w+([./]\w+)*\Z")
 
 
 class LoadError(Exception):
@@ -49,14 +53,18 @@ def describe_exception(error: BaseException, code_dir: str) -> str:
     return f"{_where(error, code_dir)}{type(error).__name__}{': ' + text if text else ''}"
 
 
+def _exit_code(error: SystemExit) -> int:
+    return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
+
+
 def split_entrypoint(entrypoint: str) -> tuple[str, str]:
     """`pkg/sub/mod.fn` and `pkg.sub.mod.fn` alike: module `pkg.sub.mod`, name `fn`.
 
     Raises LoadError for text without a dot.
     """
     module, dot, name = entrypoint.rpartition(".")
-    if not dot or not module or not name:
-        raise LoadError(f'the entrypoint "{entrypoint}" must be FILE.FUNCTION, for example main.handler')
+    if not dot or not _MODULE.match(module) or not name.isidentifier():
+        raise LoadError(f'the entrypoint "{entrypoint}" must have the form file.export, for example main.handler')
     return module.replace("/", "."), name
 
 
@@ -78,7 +86,7 @@ def load_handler(entrypoint: str, code_dir: str) -> Callable[..., Any]:
     try:
         module = importlib.import_module(module_name)
     except SystemExit as error:
-        raise LoadError(f"{_where(error, code_dir)}the code called sys.exit({error.code}) while it was loaded") from error
+        raise LoadError(f"{_where(error, code_dir)}the code ended the process with code {_exit_code(error)} while it was loaded") from error
     except BaseException as error:  # noqa: BLE001 - whatever user code raises while it is imported
         raise LoadError(f"loading {_relative(file, code_dir)} failed: {describe_exception(error, code_dir)}") from error
     handler = getattr(module, name, None)

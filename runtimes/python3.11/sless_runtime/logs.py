@@ -46,7 +46,7 @@ class LogSink:
         """Says how many lines were dropped since it was last said; within the second that dropped them it waits."""
         if self._dropped and int(time.monotonic()) != self._second:
             dropped, self._dropped = self._dropped, 0
-            self.platform("warn", f"{dropped} lines were dropped: more than {_LINES_PER_SECOND} lines or 2 MiB a second")
+            self.platform("warn", f"{dropped} log lines were dropped: more than {_LINES_PER_SECOND} lines or 2 MiB a second")
 
     def _emit(self, stream: str, message: str, request_id: str, level: str, truncated: int) -> None:
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")

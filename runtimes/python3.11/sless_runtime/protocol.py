@@ -24,8 +24,5 @@ MAX_LINE_BYTES = 16 * 1024
 MAX_MESSAGE_CHARS = 4096
 """Bound of a fault's message and of the termination message."""
 
-LOAD_SECONDS = 60.0
-"""How long the code may take to load."""
-
 GRACE_SECONDS = 5.0
 """Beyond its timeout, how long a pod that was told to go may take."""

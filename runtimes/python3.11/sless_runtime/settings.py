@@ -25,6 +25,7 @@ class Settings:
     version_uid: str
     max_body_bytes: int
     termination_log: str
+    load_timeout_sec: float
 
 
 def read_settings(env: Mapping[str, str]) -> Settings:
@@ -33,27 +34,28 @@ def read_settings(env: Mapping[str, str]) -> Settings:
     Raises ValueError naming the variable that can't be read.
     """
 
-    def number(name: str, default: int) -> int:
+    def number(name: str, default: float) -> float:
         text = env.get(name, "")
         try:
-            return int(text) if text else default
+            return float(text) if text else default
         except ValueError:
-            raise ValueError(f"{name} must be a whole number, not {text!r}") from None
+            raise ValueError(f"{name} must be a number, not {text!r}") from None
 
     return Settings(
         entrypoint=env.get("SLESS_ENTRYPOINT", "main.handler"),
         code_dir=env.get("SLESS_CODE_DIR", "/function"),
         host=env.get("SLESS_HOST", "0.0.0.0"),
-        port=number("SLESS_PORT", 8080),
-        control_port=number("SLESS_CONTROL_PORT", 8081),
-        timeout_sec=float(number("SLESS_TIMEOUT_SEC", 30)),
-        memory_mb=number("SLESS_MEMORY_MB", 128),
-        concurrency=number("SLESS_CONCURRENCY", 1),
+        port=int(number("SLESS_PORT", 8080)),
+        control_port=int(number("SLESS_CONTROL_PORT", 8081)),
+        timeout_sec=number("SLESS_TIMEOUT_SEC", 30),
+        memory_mb=int(number("SLESS_MEMORY_MB", 128)),
+        concurrency=int(number("SLESS_CONCURRENCY", 1)),
         function=env.get("SLESS_FUNCTION", ""),
         version=env.get("SLESS_VERSION", ""),
         version_uid=env.get("SLESS_VERSION_UID", ""),
-        max_body_bytes=number("SLESS_MAX_BODY_BYTES", 6 * 1024 * 1024),
+        max_body_bytes=int(number("SLESS_MAX_BODY_BYTES", 6 * 1024 * 1024)),
         termination_log=env.get("SLESS_TERMINATION_LOG", "/dev/termination-log"),
+        load_timeout_sec=number("SLESS_LOAD_TIMEOUT_SEC", 60),
     )
 
 

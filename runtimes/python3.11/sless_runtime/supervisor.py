@@ -14,7 +14,7 @@ from .connections import Connections
 from .control import Reply, serve_control
 from .faults import Fault
 from .logs import LogSink
-from .protocol import GRACE_SECONDS, LOAD_SECONDS, MAX_MESSAGE_CHARS
+from .protocol import GRACE_SECONDS, MAX_MESSAGE_CHARS
 from .settings import Settings
 from .worker_process import WorkerProcess, private_memory
 
@@ -141,6 +141,8 @@ class Supervisor:
             self._fail("LoadError", message["message"])
         elif kind == "closed":
             self._connections.closed(message["slot"], worker, message["reset"])
+        elif kind == "released":
+            self._connections.released(message["slot"], worker)
         elif kind == "retire":
             self._sink.platform("error", f"{message['reason']}; the process is replaced", message["requestId"])
             self._replace(worker)
@@ -218,9 +220,10 @@ class Supervisor:
         if worker.is_over_memory(self._memory_limit):
             worker.kill("memory")
         if not worker.loaded:
-            if now - worker.started > LOAD_SECONDS:
+            limit = self._settings.load_timeout_sec
+            if now - worker.started > limit:
                 worker.kill("not-loaded")
-                self._fail("LoadError", f"{self._settings.entrypoint} did not finish loading within {LOAD_SECONDS:.0f} s")
+                self._fail("LoadError", f"{self._settings.entrypoint} did not finish loading within {limit:g} s")
             return True
         calls = worker.calls()
         if worker.retiring_since is not None:

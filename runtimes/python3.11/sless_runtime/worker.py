@@ -91,11 +91,18 @@ class Worker:
         sock.setblocking(False)
         connection = Connection(slot, self)
         self._connections[slot] = connection
+        if self._closing == "not-ready":
+            # It was on its way here when the replacement was ordered.
+            sock.close()
+            connection.was_released = True
+            self.closed(connection)
+            return
         await self._loop.connect_accepted_socket(lambda: connection, sock)
 
     def closed(self, connection: Connection) -> None:
         del self._connections[connection.slot]
-        self._link.send(type="closed", slot=connection.slot, reset=connection.was_reset)
+        kind = "released" if connection.was_released else "closed"
+        self._link.send(type=kind, slot=connection.slot, reset=connection.was_reset)
 
     # -- calls
 
@@ -110,6 +117,8 @@ class Worker:
             raise Fault("busy", "Busy", f"all {self._settings.concurrency} places are taken")
         started = time.monotonic()
         remaining = min(self._settings.timeout_sec, _milliseconds(by_name.get("x-sless-deadline-ms")) / 1000)
+        if remaining <= 0:
+            raise Fault("timeout", "Timeout", "the deadline has passed before the call arrived")
         request_id = by_name.get("x-sless-request-id") or str(uuid.uuid4())
         self._runner.admit(Call(connection, request, request_id, started, started + remaining))
 
@@ -139,17 +148,17 @@ class Worker:
         self._loop.call_later(_BEAT_SECONDS, self._beat)
 
     def _stop_taking(self, reason: str) -> None:
-        """No more calls here: idle connections end, the others after their call."""
+        """No more calls here; connections end with the call that they carry."""
         self._closing = reason
-        for connection in list(self._connections.values()):
+        for connection in self._connections.values():
             if isinstance(connection.call, Call):
                 connection.call.request.keep_alive = False
-            elif connection.is_open:
-                connection.close()
 
     def _retire(self, reason: str, request_id: str) -> None:
         if self._closing is None:
             self._stop_taking("not-ready")
+            for connection in [one for one in self._connections.values() if one.is_between_requests]:
+                connection.release()
         self._link.send(type="retire", reason=reason, requestId=request_id)
 
     def _hook_exit(self) -> None:
