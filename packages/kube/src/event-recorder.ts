@@ -152,7 +152,8 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
         return;
       }
       pending.add(note(about, { type, reason, message: cut(message) }));
-      working ??= drain();
+      // In the next tick: what is noted in this one is counted first and written once.
+      working ??= Promise.resolve().then(drain);
     },
     flush: async () => {
       await working;

@@ -4,7 +4,8 @@ import { DEFAULT_TIMEOUT_MS } from "./transport.js";
 
 /**
  * A client whose writes are sent only while this process surely leads: the clock is read right before each, and none
- * may be on its way for longer than nobody else can lead. Otherwise NotLeadingError. Reads pass.
+ * may be on its way for longer than nobody else can lead. Otherwise NotLeadingError. Reads pass. A process stopped in the
+ * very moment between the check and the send is not covered: for that, writes carry preconditions (`createApplier`).
  */
 export const createGuardedClient = (client: KubeClient, leadership: Leadership): KubeClient => {
   const bounded = <O extends CallOptions>(options: O | undefined): O => {
