@@ -39,7 +39,7 @@ export interface Caches {
   readonly functions: Informer<Function>;
   /** Indexes `namespace` and `functionUid`. */
   readonly versions: Informer<FunctionVersion>;
-  /** Indexes `namespace` and `function` (`namespace/name`). */
+  /** Indexes `namespace`, `function` (`namespace/name`) and `host` (canonical). */
   readonly triggers: Informer<Trigger>;
   readonly reports: Informer<GatewayReport>;
   readonly gatewayLeases: Informer<Lease>;
@@ -61,6 +61,8 @@ interface CachesOptions {
   readonly client: Pick<KubeClient, "list" | "watch">;
   readonly logger: Logger;
   readonly systemNamespace: string;
+  /** Canonical host that a trigger asks for. */
+  readonly hostOf: (trigger: Trigger) => string | undefined;
 }
 
 const byNamespace = ({ metadata }: KubeObject): string[] => (metadata.namespace ? [metadata.namespace] : []);
@@ -78,7 +80,7 @@ export const functionKeyOf = ({ metadata, spec }: Trigger): string =>
   `${metadata.namespace ?? ""}/${(spec as Partial<Trigger["spec"]> | undefined)?.functionRef?.name ?? ""}`;
 
 /** Builds the informers; they list and watch once `run` is called. */
-export const createCaches = ({ client, logger, systemNamespace }: CachesOptions): Caches => {
+export const createCaches = ({ client, logger, systemNamespace, hostOf }: CachesOptions): Caches => {
   const own = { client, logger };
   const labelled = <T extends KubeObject>(resource: Resource<T>): Informer<T> =>
     createInformer<T>({
@@ -98,7 +100,11 @@ export const createCaches = ({ client, logger, systemNamespace }: CachesOptions)
     triggers: createInformer<Trigger>({
       ...own,
       resource: TRIGGERS,
-      indexes: { namespace: byNamespace, function: (trigger) => [functionKeyOf(trigger)] },
+      indexes: {
+        namespace: byNamespace,
+        function: (trigger) => [functionKeyOf(trigger)],
+        host: (trigger) => [hostOf(trigger)].filter((host) => host !== undefined),
+      },
     }),
     reports: createInformer<GatewayReport>({ ...own, resource: GATEWAY_REPORTS, namespace: systemNamespace }),
     gatewayLeases: createInformer<Lease>({

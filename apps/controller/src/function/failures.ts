@@ -1,17 +1,7 @@
 import { isLastingReason, type FunctionVersion, type Reason } from "@sless/contracts";
 import { conditionOf, isTrue, problem, type Problem } from "../status/condition-set.js";
+import { FINAL_AT_ONCE, FINAL_WHEN_REPEATED } from "../status/final-reasons.js";
 import { isCurrent } from "./versions.js";
-
-/** Failures of the code or of its build: the same would happen at every start. */
-const FINAL_AT_ONCE: ReadonlySet<string> = new Set<Reason>([
-  "BuildFailed",
-  "ArtifactMissing",
-  "ArtifactCorrupt",
-  "RuntimeUnavailable",
-  "ProbeFailed",
-]);
-/** Failures of a start that may have had a passing cause, such as a database that was away at import. */
-const FINAL_WHEN_REPEATED: ReadonlySet<string> = new Set<Reason>(["LoadError", "CrashLoop", "OutOfMemory"]);
 
 /** Why the version does not answer, as its own `Ready` condition has it; undefined when it does. */
 export const unreadiness = (version: FunctionVersion): Problem | undefined => {
