@@ -3,6 +3,9 @@ import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { CUSTOM_RESOURCES } from "./crd/custom-resources.js";
 import { makeCrd } from "./crd/make-crd.js";
+import { makeApiErrorsPage } from "./docs/api-errors.js";
+import { makeConfigurationPage } from "./docs/configuration.js";
+import { makeOpenApi } from "./rest/openapi/make-openapi.js";
 
 /** Writes what is generated from the schemas; the result is committed and `pnpm verify` fails when it is stale. */
 const generated = fileURLToPath(new URL("../generated/", import.meta.url));
@@ -16,3 +19,10 @@ for (const resource of CUSTOM_RESOURCES) {
     stringify(makeCrd(resource), { lineWidth: 0, aliasDuplicateObjects: false }),
   );
 }
+
+writeFileSync(`${generated}openapi.json`, `${JSON.stringify(makeOpenApi(), undefined, 2)}\n`);
+
+const docs = fileURLToPath(new URL("../../../docs/", import.meta.url));
+mkdirSync(docs, { recursive: true });
+writeFileSync(`${docs}configuration.md`, makeConfigurationPage());
+writeFileSync(`${docs}api-errors.md`, makeApiErrorsPage());

@@ -103,6 +103,9 @@ export {
 } from "./resources/gateway-report.js";
 export { CUSTOM_RESOURCES, type CustomResource, type PrinterColumn } from "./crd/custom-resources.js";
 export { makeCrd } from "./crd/make-crd.js";
+export { makeOpenApi } from "./rest/openapi/make-openapi.js";
+export { OPERATIONS, type Operation } from "./rest/openapi/operations.js";
+export { PROBLEM_TEXTS } from "./rest/problem-texts.js";
 export { FieldError, makeProblem, Problem, PROBLEM_KINDS, type ProblemKind } from "./rest/problem.js";
 export {
   CreateFunction,
@@ -116,7 +119,17 @@ export {
   VersionBody,
 } from "./rest/functions.js";
 export { CreateTrigger, PatchTrigger, TriggerBody, TriggerSettings } from "./rest/triggers.js";
-export { ListQuery, LogsQuery, page, RuntimeBody, WAIT_FOR, WaitQuery, WhoAmI } from "./rest/common.js";
+export {
+  DeleteNamespaceQuery,
+  ListQuery,
+  LogsQuery,
+  page,
+  RuntimeBody,
+  UploadQuery,
+  WAIT_FOR,
+  WaitQuery,
+  WhoAmI,
+} from "./rest/common.js";
 export {
   API_VARIABLES,
   CONTROLLER_VARIABLES,

@@ -17,6 +17,8 @@ export const LABELS = {
   triggerUid: key("trigger-uid"),
   /** On the ConfigMap that claims a host for a tenant. */
   hostClaim: key("host-claim"),
+  /** Hash of the Idempotency-Key (with tenant, method and path) of the request that created the object. */
+  idempotency: key("idempotency"),
 } as const;
 
 export const ANNOTATIONS = {
@@ -26,7 +28,7 @@ export const ANNOTATIONS = {
   pinnedBy: key("pinned-by"),
   /** Why somebody rolled back, as the caller gave it. */
   rollbackReason: key("rollback-reason"),
-  /** Last Idempotency-Key of a write and the hash of its body: JSON `{key, hash}`. */
+  /** Last writes with an Idempotency-Key: JSON list of `{scope, body}`, both hashes, newest first. */
   idempotency: key("idempotency"),
   /** Canonical host in clear on a host claim. */
   host: key("host"),

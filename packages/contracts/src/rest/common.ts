@@ -19,6 +19,7 @@ export const WaitQuery = z.object({
   timeout: z.coerce.number().int().min(1).max(LIMITS.waitSeconds).default(60).meta({ description: "Seconds to wait." }),
   generation: z.coerce.number().int().min(1).optional().meta({ description: "Generation of the write to wait for." }),
 });
+export type WaitQuery = z.infer<typeof WaitQuery>;
 
 export const LogsQuery = z.object({
   follow: z.stringbool().default(false),
@@ -49,3 +50,15 @@ export const RuntimeBody = z.object({
   message: z.string().optional().meta({ description: "Why it is not available." }),
 });
 export type RuntimeBody = z.infer<typeof RuntimeBody>;
+
+/** How to name the namespace once more before everything in it is deleted. */
+export const DeleteNamespaceQuery = z.object({
+  confirm: z.string().max(64).optional().meta({ description: "The namespace's name once more." }),
+});
+
+export const UploadQuery = z.object({
+  stage: z
+    .stringbool()
+    .default(false)
+    .meta({ description: "Only store the code and answer its digest; a later PUT or PATCH names it as code_digest." }),
+});
