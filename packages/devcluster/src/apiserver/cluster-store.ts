@@ -20,7 +20,6 @@ import type {
   UpdateOptions,
   WatchListener,
   WatchOptions,
-  WriteOptions,
 } from "../store/types.js";
 import { startWatch, type Matches } from "../store/watch.js";
 import { DefinitionRegistrar } from "./crd/definition-registrar.js";
@@ -35,7 +34,8 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from "./objects/metadata.js";
-import type { ServedStore } from "./served-store.js";
+import { managedFieldsAfter, type TrackedWrite } from "./objects/tracking.js";
+import type { ServedStore, ServedWriteOptions } from "./served-store.js";
 import type { ServedType, TypeCatalogue } from "./type-catalogue.js";
 
 export interface ClusterStoreDeps {
@@ -119,7 +119,7 @@ export class RuledClusterStore implements ServedStore {
       (fields?.(object) ?? true);
   }
 
-  create(ref: ResourceRef, object: NewKubeObject, options: WriteOptions = {}): KubeObject {
+  create(ref: ResourceRef, object: NewKubeObject, options: ServedWriteOptions = {}): KubeObject {
     const { type, rules } = this.#resolve(ref);
     const draft = draftForCreate(type, object, this.#clock());
     const { name, namespace } = draft.metadata;
@@ -130,6 +130,7 @@ export class RuledClusterStore implements ServedStore {
     rules.prepareForCreate?.(draft);
     throwIfAny(type, name, [...validateMetadata(draft, rules), ...(rules.validate?.(draft) ?? [])]);
     if (this.#storage.get(keyOf(type), namespace, name)) throw alreadyExists(type, name);
+    this.#setManagers({ type, rules, current: undefined, draft, options, now: this.#clock() });
     this.#refuseNameConflict(type, draft);
     return options.dryRun ? draft : this.#put(type, draft);
   }
@@ -171,7 +172,7 @@ export class RuledClusterStore implements ServedStore {
     );
   }
 
-  update(ref: ResourceRef, object: KubeObject, options: UpdateOptions = {}): KubeObject {
+  update(ref: ResourceRef, object: KubeObject, options: UpdateOptions & ServedWriteOptions = {}): KubeObject {
     const { type, rules } = this.#resolve(ref);
     const { name } = object.metadata;
     const current = this.get(type, object.metadata.namespace, name);
@@ -184,6 +185,7 @@ export class RuledClusterStore implements ServedStore {
       ...(rules.validate?.(draft, current) ?? []),
       ...(rules.validateUpdate?.(draft, current) ?? []),
     ]);
+    this.#setManagers({ type, rules, current, draft, options, now: this.#clock() });
     if (sameContent(draft, current)) return current;
     if (options.dryRun) return draft;
     return isReleased(draft) ? this.#storage.remove(keyOf(type), draft) : this.#storage.put(keyOf(type), draft);
@@ -200,6 +202,11 @@ export class RuledClusterStore implements ServedStore {
     if (!ofStatus) rules.prepareForUpdate?.(draft, current);
     bumpGeneration(draft, current, rules);
     return draft;
+  }
+
+  /** An apply brings its managers along; any other write is worked out from what it changed. */
+  #setManagers(write: TrackedWrite & { options: ServedWriteOptions }): void {
+    write.draft.metadata.managedFields = write.options.managedFields ?? managedFieldsAfter(write);
   }
 
   #checkPreconditions(

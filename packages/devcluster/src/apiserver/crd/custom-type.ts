@@ -3,6 +3,7 @@ import type { FieldError } from "../objects/field-error.js";
 import { invalid } from "../objects/field-error.js";
 import type { KindRules, ScalePaths } from "../objects/kind-rules.js";
 import { ALL_VERBS } from "../resource-table.js";
+import { namedSchema, OBJECT_META } from "../schema/built-in.js";
 import { checkValidations } from "../schema/cel.js";
 import { fillDefaults } from "../schema/defaults.js";
 import { prune } from "../schema/prune.js";
@@ -114,7 +115,7 @@ export const makeCustomType = (definition: KubeObject): ServedType | undefined =
   const scale = makeScale(version);
   const columns = version.additionalPrinterColumns;
   const rules: KindRules = {
-    schema,
+    schema: { ...schema, properties: { ...schema.properties, metadata: namedSchema(OBJECT_META) } },
     customSchema: schema,
     nameRule: "subdomain",
     statusIsSubresource: type.subresources.includes("status"),

@@ -73,7 +73,7 @@ export const handleScale = async (exchange: Exchange): Promise<Answer> => {
   if (text === undefined) return ok(toScale(current, paths));
   const mediaType = mediaTypeOf(request);
   const body = parseBody(text, mediaType);
-  const scale = request.method === "PATCH" ? patchWith(mediaType, toScale(current, paths), body) : body;
+  const scale = request.method === "PATCH" ? patchWith(mediaType, toScale(current, paths), body, rules) : body;
   const updated = store.update(type, withReplicas(exchange, current, scale, paths), writeOptionsOf(exchange));
   return ok(toScale(updated, paths));
 };

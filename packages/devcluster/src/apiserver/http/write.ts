@@ -2,6 +2,7 @@ import { badRequest, notFound } from "../../store/api-status-error.js";
 import type { KubeObject, NewKubeObject, WriteOptions } from "../../store/types.js";
 import { mediaTypeOf, parseBody, readBody } from "./body.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
+import { checkFields } from "./field-validation.js";
 import { representOne } from "./representation.js";
 
 /** `dryRun=All` is the only value there is. */
@@ -46,8 +47,12 @@ export const checkIdentity = (exchange: Exchange, body: unknown): NewKubeObject 
   return { ...object, metadata: { ...metadata, ...(namespace ? { namespace } : {}), ...(name ? { name } : {}) } };
 };
 
-const readObject = async (exchange: Exchange): Promise<NewKubeObject> =>
-  checkIdentity(exchange, parseBody(await readBody(exchange.request), mediaTypeOf(exchange.request)));
+const readObject = async (exchange: Exchange): Promise<NewKubeObject> => {
+  const body = parseBody(await readBody(exchange.request), mediaTypeOf(exchange.request));
+  const object = checkIdentity(exchange, body);
+  checkFields(exchange, object);
+  return object;
+};
 
 /** POST to a collection. */
 export const handleCreate = async (exchange: Exchange): Promise<Answer> => {

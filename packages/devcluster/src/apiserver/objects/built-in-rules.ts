@@ -1,7 +1,21 @@
 import type { KubeObject, ResourceType } from "../../store/types.js";
 import { DEFINITION_RULES } from "../crd/definition-rules.js";
 import { namedSchema, schemaName } from "../schema/built-in.js";
-import type { KindRules, ScalePaths } from "./kind-rules.js";
+import { normaliseBuiltIn } from "../schema/defaults.js";
+import { prune } from "../schema/prune.js";
+import type { Schema } from "../schema/schema.js";
+import {
+  CONFIG_MAP_RULES,
+  ENDPOINT_SLICE_RULES,
+  LEASE_RULES,
+  NAMESPACE_RULES,
+  SECRET_RULES,
+  SERVICE_RULES,
+} from "./built-in/config-rules.js";
+import { POD_RULES } from "./built-in/pod-rules.js";
+import { CRON_JOB_RULES, DEPLOYMENT_RULES, JOB_RULES, REPLICA_SET_RULES } from "./built-in/workload-rules.js";
+import { assertDecodable } from "./decode.js";
+import type { KindRules } from "./kind-rules.js";
 import type { NameRule } from "./names.js";
 
 const NAME_RULES: Readonly<Record<string, NameRule>> = {
@@ -24,41 +38,55 @@ const COUNTED = new Set([
   "CustomResourceDefinition",
 ]);
 
-const DEFAULT_GRACE_SECONDS = 30;
-
-/** A pod that a node has taken is removed by its kubelet; any other at once. */
-const podGracePeriod = (pod: KubeObject, requested: number | undefined): number => {
-  const spec = pod["spec"] as { nodeName?: string; terminationGracePeriodSeconds?: number } | undefined;
-  const phase = (pod["status"] as { phase?: string } | undefined)?.phase;
-  if (!spec?.nodeName || phase === "Succeeded" || phase === "Failed") return 0;
-  return requested ?? spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
-};
-
-const prepareNamespace = (draft: KubeObject): void => {
-  draft["spec"] = { finalizers: ["kubernetes"] };
-  draft["status"] = { phase: "Active" };
-  draft.metadata.labels = { ...draft.metadata.labels, "kubernetes.io/metadata.name": draft.metadata.name };
-};
-
-const REPLICA_PATHS: ScalePaths = {
-  specReplicas: ["spec", "replicas"],
-  statusReplicas: ["status", "replicas"],
-  labelSelector: ["spec", "selector"],
-};
-
 const FURTHER_RULES: Readonly<Record<string, Partial<KindRules>>> = {
   CustomResourceDefinition: DEFINITION_RULES,
-  Deployment: { scale: REPLICA_PATHS },
-  ReplicaSet: { scale: REPLICA_PATHS },
-  Pod: { gracePeriod: podGracePeriod },
-  Namespace: { prepareForCreate: prepareNamespace },
+  Deployment: DEPLOYMENT_RULES,
+  ReplicaSet: REPLICA_SET_RULES,
+  Job: JOB_RULES,
+  CronJob: CRON_JOB_RULES,
+  Pod: POD_RULES,
+  Namespace: NAMESPACE_RULES,
+  Secret: SECRET_RULES,
+  ConfigMap: CONFIG_MAP_RULES,
+  Service: SERVICE_RULES,
+  Lease: LEASE_RULES,
+  EndpointSlice: ENDPOINT_SLICE_RULES,
 };
 
+const NOT_ENFORCED: Readonly<Record<string, string>> = {
+  NetworkPolicy: "pods are processes of this machine and reach whatever it reaches",
+  Ingress: "no ingress controller runs; the platform's own listener serves hosts",
+  ResourceQuota: "nothing is counted",
+  LimitRange: "nothing is limited or defaulted by it",
+  Role: "there is one user, who may do everything",
+  RoleBinding: "there is one user, who may do everything",
+};
+
+/** Objects of these kinds are kept for those who look for them, and writers are told that nothing comes of them. */
+const warningFor = (kind: string): string | undefined =>
+  NOT_ENFORCED[kind] && `the embedded cluster keeps a ${kind} but does not enforce it: ${NOT_ENFORCED[kind]}`;
+
+const prepareWith =
+  (type: ResourceType, schema: Schema, further: KindRules["prepare"]) =>
+  (draft: KubeObject): void => {
+    assertDecodable(draft, type, schema);
+    prune(draft, schema);
+    normaliseBuiltIn(draft, schema);
+    further?.(draft);
+  };
+
 /** The rules of a kind in the resource table. */
-export const makeBuiltInRules = (type: ResourceType): KindRules => ({
-  schema: namedSchema(schemaName(type.group, type.version, type.kind)),
-  nameRule: NAME_RULES[type.kind] ?? "subdomain",
-  statusIsSubresource: type.subresources.includes("status"),
-  countsGeneration: COUNTED.has(type.kind),
-  ...FURTHER_RULES[type.kind],
-});
+export const makeBuiltInRules = (type: ResourceType): KindRules => {
+  const schema = namedSchema(schemaName(type.group, type.version, type.kind));
+  const further = FURTHER_RULES[type.kind];
+  const warning = warningFor(type.kind);
+  return {
+    schema,
+    nameRule: NAME_RULES[type.kind] ?? "subdomain",
+    statusIsSubresource: type.subresources.includes("status"),
+    countsGeneration: COUNTED.has(type.kind),
+    ...further,
+    ...(warning === undefined ? {} : { warning }),
+    prepare: prepareWith(type, schema, further?.prepare),
+  };
+};

@@ -9,7 +9,8 @@ type ErrorReason =
   | "FieldValueForbidden"
   | "FieldValueTooLong"
   | "FieldValueTooMany"
-  | "FieldValueTypeInvalid";
+  | "FieldValueTypeInvalid"
+  | "FieldValueNotFound";
 
 /** One thing wrong with a field, in the words of kube-apiserver's field.Error. */
 export interface FieldError {

@@ -33,6 +33,8 @@ export interface KindRules {
   /** `current` is the state before an update. */
   validate?(object: KubeObject, current?: KubeObject): FieldError[];
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];
+  /** Told to whoever writes such an object: what this cluster does not do with it. */
+  warning?: string;
   /** Seconds that a deletion waits for somebody else to finish it; absent or 0: none. */
   gracePeriod?(object: KubeObject, requested: number | undefined): number;
 }

@@ -125,7 +125,10 @@ const withoutBookkeeping = (object: KubeObject): unknown => {
   return { ...object, metadata };
 };
 
-/** Whether two states differ in anything but who manages which field. */
+const comparableManagers = ({ metadata }: KubeObject): unknown =>
+  (metadata.managedFields ?? []).map(({ time: _time, ...entry }) => entry);
+
+/** Whether two states differ in nothing but the server's own counters and times. */
 export const sameContent = (a: KubeObject, b: KubeObject): boolean =>
   isDeepStrictEqual(withoutBookkeeping(a), withoutBookkeeping(b));
 

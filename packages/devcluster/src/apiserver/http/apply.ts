@@ -1,0 +1,99 @@
+import { ApiStatusError, badRequest, conflict } from "../../store/api-status-error.js";
+import type { KubeObject } from "../../store/types.js";
+import { applyConfiguration, type ApplyConflict } from "../managed-fields/track.js";
+import { findUnknownFields } from "../schema/prune.js";
+import { ignoredFields } from "../objects/tracking.js";
+import { formatTime } from "../objects/metadata.js";
+import { ok, type Answer, type Exchange } from "./exchange.js";
+import { representOne } from "./representation.js";
+import { checkIdentity, writeOptionsOf } from "./write.js";
+
+const invalidOptions = (message: string): ApiStatusError =>
+  new ApiStatusError(422, "Invalid", `PatchOptions.meta.k8s.io "" is invalid: ${message}`, {
+    group: "meta.k8s.io",
+    kind: "PatchOptions",
+    causes: [
+      { reason: "FieldValueRequired", message: message.replace(/^[^:]*: /, ""), field: message.split(":")[0] ?? "" },
+    ],
+  });
+
+const describe = ({ manager }: ApplyConflict): string => {
+  const ofSubresource = manager.subresource ? ` with subresource ${JSON.stringify(manager.subresource)}` : "";
+  const using = manager.operation === "Update" ? ` using ${manager.apiVersion}` : "";
+  return `${JSON.stringify(manager.manager)}${ofSubresource}${using}`;
+};
+
+/** 409 that names each field and its manager: reason Conflict, one cause per field. */
+const conflictError = (conflicts: readonly ApplyConflict[]): ApiStatusError => {
+  const causes = conflicts.flatMap((one) =>
+    one.fields.paths().map((field) => ({
+      reason: "FieldManagerConflict",
+      message: `conflict with ${describe(one)}`,
+      field,
+    })),
+  );
+  const [first] = causes;
+  const text =
+    causes.length === 1 && first
+      ? `conflict: ${first.message}: ${first.field}`
+      : `conflicts: ${conflicts
+          .map((one) =>
+            [`conflicts with ${describe(one)}:`, ...one.fields.paths().map((path) => `- ${path}`)].join("\n"),
+          )
+          .join("\n")}`;
+  return new ApiStatusError(409, "Conflict", `Apply failed with ${causes.length} ${text}`, { causes });
+};
+
+const checkApplied = (exchange: Exchange, body: unknown): KubeObject => {
+  const { type, rules, namespace, name, query } = exchange;
+  if (!query.get("fieldManager")) throw invalidOptions("fieldManager: Required value: is required for apply patch");
+  if (rules.warning) exchange.warnings.push(rules.warning);
+  const applied = checkIdentity(exchange, body) as KubeObject;
+  if (applied.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
+  const [unknown] = findUnknownFields(applied, rules.schema);
+  if (unknown !== undefined) {
+    const where = namespace ? `${namespace}/${name}` : `/${name}`;
+    const groupVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
+    throw new ApiStatusError(
+      500,
+      "InternalError",
+      `failed to create typed patch object (${where}; ${groupVersion}, Kind=${type.kind}): .${unknown}: field not declared in schema`,
+    );
+  }
+  return applied;
+};
+
+/** PATCH with an apply patch: creates or merges, and keeps who manages which field. */
+export const handleApply = (exchange: Exchange, body: unknown): Answer => {
+  const { store, type, rules, namespace, name, query, subresource } = exchange;
+  const applied = checkApplied(exchange, body);
+  const live = store.get(type, namespace, name);
+  const { uid, resourceVersion } = applied.metadata;
+  if (!live && (uid || resourceVersion))
+    throw conflict(
+      type,
+      name,
+      "uid mismatch: the provided object specified a uid or resourceVersion, and no existing object was found",
+    );
+  const options = writeOptionsOf(exchange);
+  const ofStatus = subresource === "status";
+  const state = applyConfiguration({
+    schema: rules.schema,
+    live,
+    applied,
+    entries: live?.metadata.managedFields,
+    ignored: ignoredFields(rules, ofStatus),
+    writer: {
+      manager: options.fieldManager ?? "unknown",
+      operation: "Apply",
+      apiVersion: type.group === "" ? type.version : `${type.group}/${type.version}`,
+      subresource: ofStatus ? "status" : undefined,
+      time: formatTime(Date.now()),
+    },
+  });
+  if (state.conflicts.length > 0 && query.get("force") !== "true") throw conflictError(state.conflicts);
+  const written = { ...options, managedFields: state.entries };
+  if (!live) return ok(representOne(exchange, store.create(type, state.object, written)), 201);
+  const updated = store.update(type, state.object, { ...written, subresource: ofStatus ? "status" : undefined });
+  return ok(representOne(exchange, updated));
+};
