@@ -1,3 +1,21 @@
+export {
+  createDevcluster,
+  REGISTRY_USER,
+  S3_ACCESS_KEY_ID,
+  type Devcluster,
+  type DevclusterOptions,
+} from "./devcluster.js";
+export { readState, type DevclusterState } from "./devcluster-state.js";
+export { makeBaseImage, type BaseImageOptions } from "./base-image/base-image.js";
+export type { ImageFiles } from "./base-image/layer.js";
+export { createRegistry, type Registry, type RegistryOptions } from "./registry/registry.js";
+export { createS3, type S3Options, type S3Server } from "./s3/s3.js";
+export { createIssuer, type Issuer, type IssuerOptions, type TokenRequest } from "./issuer/issuer.js";
+export { startKubelet, type Kubelet, type KubeletOptions } from "./node/kubelet/kubelet.js";
+export { startControllers } from "./node/controllers/controllers.js";
+export type { Controller, ControllerDeps } from "./node/controllers/controller.js";
+export { createEventRecorder, type EventRecorder } from "./node/kubelet/events.js";
+export { admitPod } from "./node/quota/quota.js";
 export { createApiServer, type ApiServer, type ApiServerOptions } from "./apiserver/create-api-server.js";
 export type { PodLogRequest, PodLogs } from "./apiserver/http/pod-log.js";
 export type { ServedStore } from "./apiserver/served-store.js";

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { join } from "node:path";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { loopbackRefusal } from "../loopback-guard.js";
 import { createBasicCheck, type BasicCredentials } from "./basic-auth.js";
 import { createBlobHandlers } from "./blob-handlers.js";
 import { createBlobStore } from "./blob-store.js";
@@ -113,6 +114,8 @@ export const createRegistry = async (options: RegistryOptions): Promise<Registry
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     try {
       res.setHeader("Docker-Distribution-Api-Version", "registry/2.0");
+      const refusal = loopbackRefusal(req.headers);
+      if (refusal) throw new RegistryError("DENIED", refusal);
       if (!isAllowed(req.headers.authorization)) throw new RegistryError("UNAUTHORIZED", "authentication required");
       const [path = "", search = ""] = (req.url ?? "").split("?", 2);
       await dispatch(parseRoute(path), { req, res, query: new URLSearchParams(search) });

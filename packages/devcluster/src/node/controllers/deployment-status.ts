@@ -66,8 +66,8 @@ const progressCondition = (
     const keep = before?.reason === "NewReplicaSetAvailable" ? before.lastUpdateTime : undefined;
     return make("True", "NewReplicaSetAvailable", `${what} has successfully progressed.`, keep);
   }
-  const isNew = !before?.message?.includes(`"${current.metadata.name}"`);
-  if (isNew) return make("True", "NewReplicaSetCreated", `Created new replica set "${current.metadata.name}"`);
+  if (!before?.message?.includes(`"${current.metadata.name}"`))
+    return make("True", "NewReplicaSetCreated", `Created new replica set "${current.metadata.name}"`);
   const wasComplete = before.reason === "NewReplicaSetAvailable";
   if (wasComplete || hasProgressed(deployment.status ?? {}, counts)) {
     return make("True", "ReplicaSetUpdated", `${what} is progressing.`);
