@@ -17,9 +17,10 @@ import {
   type RollbackRequest,
   type TriggerSettings,
 } from "@sless/contracts";
-import type { z } from "zod";
-import { EndpointError } from "./errors.js";
+import { z } from "zod";
+import { EndpointError, WaitTimeout } from "./errors.js";
 import { readLines } from "./lines.js";
+import { metered } from "./metered.js";
 import {
   createTransport,
   toApiError,
@@ -62,12 +63,32 @@ export interface LogOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface Upload {
+export interface Upload extends WriteOptions {
   readonly body: Buffer | Readable;
   readonly size: number;
   /** Only stores the code; a later write with its digest activates it. */
   readonly stage?: boolean;
+  /** Told as bytes go out. */
+  readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
+}
+
+/** A wait as long as it takes, in as many long polls as that needs. */
+export interface AwaitOptions<Item> {
+  readonly until: "ready" | "gone";
+  /** Seconds in all. Default 300. */
+  readonly timeout?: number;
+  /** Generation of the write to wait for. */
+  readonly generation?: number;
   readonly signal?: AbortSignal;
+  /** Told what each poll brought. */
+  readonly onProgress?: (item: Item) => void;
+}
+
+/** `failed`: it will not become ready without a change; its status says why. */
+export interface Awaited<Item> {
+  readonly outcome: "done" | "failed" | "timeout";
+  /** Undefined when it is gone. */
+  readonly value: Item | undefined;
 }
 
 export interface InvokeOptions {
@@ -100,7 +121,9 @@ export interface Collection<Item, Create, Replace, Patch> {
   replace(name: string, body: Replace, options?: WriteOptions): Promise<Tagged<Item>>;
   patch(name: string, body: Patch, options?: WriteOptions): Promise<Tagged<Item>>;
   delete(name: string, options?: WriteOptions): Promise<void>;
-  /** Waits until the item is gone. */
+  /** Waits until the item is ready or gone, or can't become so. */
+  wait(name: string, options: AwaitOptions<Item>): Promise<Awaited<Item>>;
+  /** Waits until the item is gone. @throws WaitTimeout */
   gone(name: string, options?: Omit<WaitOptions, "wait">): Promise<void>;
 }
 
@@ -131,11 +154,16 @@ export interface SlessClient {
 }
 
 const DEFAULT_WAIT_SEC = 60;
+const DEFAULT_AWAIT_SEC = 300;
+/** Longest single poll: proxies cut connections that are silent for longer. */
+const POLL_SEC = 50;
 /** Beyond the wait itself, what the network and the API may take. */
 const WAIT_MARGIN_MS = 15_000;
 const UPLOAD_TIMEOUT_MS = 300_000;
 /** Longest timeout of a function, and a little. */
 const INVOKE_TIMEOUT_MS = 930_000;
+
+const Outcome = z.enum(["done", "failed", "timeout"]);
 
 const check = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value);
@@ -151,7 +179,7 @@ const writeHeaders = ({ ifMatch, idempotencyKey }: WriteOptions = {}): CallOptio
   "idempotency-key": idempotencyKey,
 });
 
-const withSignal = (signal: AbortSignal | undefined): Pick<CallOptions, "signal"> => (signal ? { signal } : {});
+const withSignal = (signal: AbortSignal | undefined): { signal?: AbortSignal } => (signal ? { signal } : {});
 
 const createCollection = <Item, Create, Replace, Patch>(
   transport: Transport,
@@ -182,8 +210,32 @@ const createCollection = <Item, Create, Replace, Patch>(
     return next === undefined ? { items } : { items, continue: next };
   };
 
+  const poll = async (name: string, options: AwaitOptions<Item>, timeout: number): Promise<Awaited<Item>> => {
+    const { until, generation, signal } = options;
+    const { value, headers } = await transport.json(itemPath(name), {
+      query: { wait: until, timeout, generation },
+      timeoutMs: timeout * 1000 + WAIT_MARGIN_MS,
+      ...withSignal(signal),
+    });
+    const outcome = Outcome.safeParse(headers["x-sless-wait"]);
+    return {
+      outcome: outcome.success ? outcome.data : "timeout",
+      value: value === undefined ? undefined : check(schema, value),
+    };
+  };
+  const wait = async (name: string, options: AwaitOptions<Item>): Promise<Awaited<Item>> => {
+    const end = performance.now() + (options.timeout ?? DEFAULT_AWAIT_SEC) * 1000;
+    for (;;) {
+      const left = Math.ceil((end - performance.now()) / 1000);
+      const result = await poll(name, options, Math.max(1, Math.min(POLL_SEC, left)));
+      if (result.value !== undefined) options.onProgress?.(result.value);
+      if (result.outcome !== "timeout" || performance.now() >= end) return result;
+    }
+  };
+
   return {
     list,
+    wait,
     async *all(signal) {
       let from: string | undefined;
       do {
@@ -212,11 +264,8 @@ const createCollection = <Item, Create, Replace, Patch>(
       });
     },
     async gone(name, { timeout = DEFAULT_WAIT_SEC, signal } = {}) {
-      await transport.json(itemPath(name), {
-        query: { wait: "gone", timeout },
-        timeoutMs: timeout * 1000 + WAIT_MARGIN_MS,
-        ...withSignal(signal),
-      });
+      const { outcome } = await wait(name, { until: "gone", timeout, ...withSignal(signal) });
+      if (outcome !== "done") throw new WaitTimeout(`${name} is not gone after ${timeout} s.`);
     },
   };
 };
@@ -232,12 +281,12 @@ const createFunctions = (transport: Transport, path: string): Functions => {
 
   return {
     ...collection,
-    async upload(name, { body, size, stage = false, signal }) {
+    async upload(name, { body, size, stage = false, signal, onProgress, ...conditions }) {
       const { value } = await transport.json(`${itemPath(name)}/upload`, {
         method: "POST",
         query: stage ? { stage: true } : {},
-        headers: { "content-type": "application/zip", "content-length": String(size) },
-        body,
+        headers: { ...writeHeaders(conditions), "content-type": "application/zip", "content-length": String(size) },
+        body: onProgress ? metered(body, size, onProgress) : body,
         timeoutMs: UPLOAD_TIMEOUT_MS,
         ...withSignal(signal),
       });
@@ -278,12 +327,12 @@ const createFunctions = (transport: Transport, path: string): Functions => {
 };
 
 /**
- * A client of the REST API below the caller's own namespace.
+ * A client of the REST API, below the caller's own namespace unless another is named.
  * @throws EndpointError for an endpoint that would carry the token in clear
  */
 export const createClient = (options: ClientOptions): SlessClient => {
   const transport = createTransport(options);
-  const namespace = "/v1/namespaces/me";
+  const namespace = `/v1/namespaces/${encodeURIComponent(options.namespace ?? "me")}`;
   const Runtimes = page(RuntimeBody);
   return {
     whoami: async (signal) => check(WhoAmI, (await transport.json("/v1/whoami", withSignal(signal))).value),

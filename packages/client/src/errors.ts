@@ -8,6 +8,8 @@ export class ApiError extends Error {
     readonly problem: Problem,
     /** Seconds after which the API wants to be asked again. */
     readonly retryAfterSec?: number,
+    /** With 412: ETag of the item as it is now. */
+    readonly currentEtag?: string,
   ) {
     super(problem.detail);
   }
@@ -19,4 +21,9 @@ export class ApiError extends Error {
 /** No usable answer came: the endpoint is away, unreachable, or no sless API. */
 export class EndpointError extends Error {
   override readonly name = "EndpointError";
+}
+
+/** A wait's time was up before the item was as it should be. */
+export class WaitTimeout extends Error {
+  override readonly name = "WaitTimeout";
 }

@@ -1,5 +1,7 @@
 export { createClient } from "./client.js";
 export type {
+  Awaited,
+  AwaitOptions,
   Collection,
   CreateFunctionInput,
   CreateTriggerInput,
@@ -17,5 +19,5 @@ export type {
   WriteOptions,
 } from "./client.js";
 export { parseEndpoint } from "./endpoint.js";
-export { ApiError, EndpointError } from "./errors.js";
+export { ApiError, EndpointError, WaitTimeout } from "./errors.js";
 export type { ClientOptions, RawAnswer } from "./transport.js";

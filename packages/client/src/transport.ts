@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeProblem, Problem } from "@sless/contracts";
-import { Agent, request, type Dispatcher } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { parseEndpoint } from "./endpoint.js";
 import { ApiError, EndpointError } from "./errors.js";
 
@@ -18,6 +18,8 @@ export interface ClientOptions {
   readonly endpoint: string;
   /** Asked before each request, so that a refreshed token is used at once. */
   readonly token: () => string | Promise<string>;
+  /** Namespace to work in. Default: the caller's own. */
+  readonly namespace?: string;
   /** Program and version, for the API's log. */
   readonly userAgent?: string;
 }
@@ -91,7 +93,7 @@ export const toApiError = async ({ statusCode, headers, body }: RawAnswer): Prom
   const parsed = Problem.safeParse(parseJson(text));
   const retryAfter = Number(header(headers, "retry-after"));
   const seconds = Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined;
-  if (parsed.success) return new ApiError(statusCode, parsed.data, seconds);
+  if (parsed.success) return new ApiError(statusCode, parsed.data, seconds, header(headers, "etag"));
   if (statusCode >= 300 && statusCode < 400) {
     return new EndpointError(
       `The endpoint redirects to ${header(headers, "location") ?? "elsewhere"}; a token follows no redirect. Use that address as the endpoint.`,
@@ -119,6 +121,7 @@ const describeFailure = (endpoint: string, error: unknown): Error => {
  */
 export const createTransport = ({ endpoint, token, userAgent = "sless-client" }: ClientOptions): Transport => {
   const base = parseEndpoint(endpoint);
+  const { origin } = new URL(base);
   const agent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
 
   const send = async (path: string, options: CallOptions): Promise<RawAnswer> => {
@@ -133,9 +136,11 @@ export const createTransport = ({ endpoint, token, userAgent = "sless-client" }:
       silenceMs = ANSWER_TIMEOUT_MS,
     } = options;
     try {
-      return await request(base + pathWithQuery(path, query), {
+      // By origin and path, since a URL would be normalized: a function may be called with `/a/../b`.
+      return await agent.request({
+        origin,
+        path: base.slice(origin.length) + pathWithQuery(path, query),
         method,
-        dispatcher: agent,
         headersTimeout: timeoutMs,
         bodyTimeout: silenceMs,
         signal: signal ?? null,
