@@ -81,9 +81,19 @@ const requestFor = (baseDigest: string, overrides: Partial<BuildRequest> = {}): 
   ...overrides,
 });
 
-function readImage(digest: string) {
-  const manifest = JSON.parse(registry.manifests(REPO).get(digest)?.bytes.toString() ?? "{}");
-  const config = JSON.parse(registry.blobs(REPO).get(manifest.config.digest)?.toString() ?? "{}");
+interface ReadImage {
+  manifest: { mediaType: string; config: { digest: string }; layers: { mediaType: string; digest: string }[] };
+  config: {
+    architecture: string;
+    config: { Entrypoint: string[]; Labels: Record<string, string> };
+    rootfs: { diff_ids: string[] };
+    history: unknown[];
+  };
+}
+
+function readImage(digest: string): ReadImage {
+  const manifest = JSON.parse(registry.manifests(REPO).get(digest)?.bytes.toString() ?? "") as ReadImage["manifest"];
+  const config = JSON.parse(registry.blobs(REPO).get(manifest.config.digest)?.toString() ?? "") as ReadImage["config"];
   return { manifest, config };
 }
 
@@ -99,7 +109,7 @@ describe("an image of base and code", () => {
     expect(config.config.Labels).toMatchObject({ base: "yes", "sless.kube5s.ru/function": "hello" });
     expect(config.history).toHaveLength(2);
     for (const { digest } of [manifest.config, ...manifest.layers]) expect(registry.blobs(REPO).has(digest)).toBe(true);
-    expect(gunzipSync(registry.blobs(REPO).get(manifest.layers[1].digest) as Buffer)).toEqual(codeTar);
+    expect(gunzipSync(registry.blobs(REPO).get(manifest.layers[1]?.digest ?? "") as Buffer)).toEqual(codeTar);
   });
 
   it("is tagged, so that the registry's garbage collection keeps it, and pushed after its blobs", async () => {
@@ -120,7 +130,7 @@ describe("an image of base and code", () => {
 
   it("relabels a Docker base to OCI, since registries accept a mix and tools then refuse it", async () => {
     const { digest } = await strategy.build(requestFor(addBase({ docker: true })), {});
-    expect(readImage(digest).manifest.layers.map((layer: { mediaType: string }) => layer.mediaType)).toEqual([
+    expect(readImage(digest).manifest.layers.map((layer) => layer.mediaType)).toEqual([
       MEDIA_TYPES.layerGzip,
       MEDIA_TYPES.layerGzip,
     ]);

@@ -16,6 +16,6 @@ export async function together<T extends readonly unknown[]>(
       failed.abort(error);
     });
   await Promise.allSettled(tasks);
-  if (first) throw first.error as Error;
-  return (await Promise.all(tasks)) as unknown as T;
+  if (first) throw first.error;
+  return await Promise.all(tasks);
 }

@@ -18,6 +18,7 @@ const NOISE = [
   ".venv/",
   ".terraform/",
   ".sless/",
+  "sless.yaml",
   IGNORE_FILE,
   ".idea/",
   ".vscode/",

@@ -63,6 +63,12 @@ export function createLayerPool(options: LayerPoolOptions = {}): LayerPool {
   /** With several threads one tenant never holds them all. */
   const mostPerTenant = Math.max(1, workers - 1);
 
+  /** A thread may have died while it was idle. */
+  const takeWorker = (): LayerWorker => {
+    const worker = idle.pop();
+    if (!worker) return createLayerWorker(bounds);
+    return worker.dead ? takeWorker() : worker;
+  };
   const dispatch = (): void => {
     while (busy < workers) {
       const next = queue.take((tenant) => (running.get(tenant) ?? 0) < mostPerTenant);
@@ -73,7 +79,7 @@ export function createLayerPool(options: LayerPoolOptions = {}): LayerPool {
   const execute = async (tenant: string, job: Job): Promise<void> => {
     busy++;
     running.set(tenant, (running.get(tenant) ?? 0) + 1);
-    const worker = idle.pop() ?? createLayerWorker(bounds);
+    const worker = takeWorker();
     await job(worker);
     if (!worker.dead) idle.push(worker);
     busy--;

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { CodeRejected } from "../code/errors.js";
 import { LayerPoolError, LayerTimeout, LayerWorkerDied } from "./errors.js";
-import type { LayerTasks, TaskName, WorkerAnswer, WorkerRequest } from "./protocol.js";
+import type { LayerTasks, TaskName, WorkerAnswer } from "./protocol.js";
 
 /** A thread can't load TypeScript: from the sources as from the build, the built file is used. */
 const ENTRY = new URL("../../dist/pool/worker.js", import.meta.url);
@@ -33,6 +33,8 @@ export function createLayerWorker(bounds: WorkerBounds): LayerWorker {
     throw new Error(`${fileURLToPath(ENTRY)} is missing: run "pnpm --filter @sless/images build"`);
   const thread = new Worker(ENTRY, {
     resourceLimits: { maxOldGenerationSizeMb: bounds.heapMB, maxYoungGenerationSizeMb: 32 },
+    // Inherited flags of the process (--input-type, test runners') may keep a thread from starting.
+    execArgv: [],
     env: {},
     stdin: false,
   });
@@ -68,9 +70,9 @@ export function createLayerWorker(bounds: WorkerBounds): LayerWorker {
       const onAbort = (): void => kill(signal?.reason);
       signal?.addEventListener("abort", onAbort, { once: true });
       return new Promise<LayerTasks[typeof task]["output"]>((resolve, reject) => {
-        current = { resolve: resolve as PendingTask["resolve"], reject };
+        current = { resolve, reject };
         thread.ref();
-        thread.postMessage({ task, input } as WorkerRequest);
+        thread.postMessage({ task, input });
       }).finally(() => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
@@ -80,8 +82,8 @@ export function createLayerWorker(bounds: WorkerBounds): LayerWorker {
 }
 
 interface PendingTask {
-  resolve(output: WorkerOutput): void;
-  reject(error: Error): void;
+  resolve: (output: WorkerOutput) => void;
+  reject: (error: Error) => void;
 }
 
 type WorkerOutput = LayerTasks[TaskName]["output"];

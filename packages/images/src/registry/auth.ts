@@ -90,16 +90,20 @@ export function createAuthorizer(
 }
 
 function tokenUrl(origin: URL, { params }: Challenge, scopes: readonly Scope[]): URL {
-  const realm = params.get("realm") ?? "";
-  if (!URL.canParse(realm)) throw new RegistryLied(`${origin.host} names no valid realm to log in at`);
-  const url = new URL(realm);
-  const sameOrBetter = url.protocol === "https:" || (url.protocol === "http:" && origin.protocol === "http:");
-  if (!sameOrBetter || url.username !== "")
-    throw new RegistryLied(`${origin.host} wants the login sent over ${url.protocol}`);
+  const url = parseRealm(origin, params.get("realm") ?? "");
   const service = params.get("service");
   if (service !== undefined) url.searchParams.set("service", service);
   const wanted = scopes.length > 0 ? scopes : (params.get("scope")?.split(" ") ?? []);
   for (const scope of wanted) url.searchParams.append("scope", scope);
+  return url;
+}
+
+/** A registry reached by https may not have the password sent over plain http. */
+function parseRealm(origin: URL, realm: string): URL {
+  if (!URL.canParse(realm)) throw new RegistryLied(`${origin.host} names no valid realm to log in at`);
+  const url = new URL(realm);
+  const allowed = url.protocol === "https:" || (url.protocol === "http:" && origin.protocol === "http:");
+  if (!allowed) throw new RegistryLied(`${origin.host} wants the login sent over ${url.protocol}`);
   return url;
 }
 

@@ -1,11 +1,11 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Readable } from "node:stream";
 import { Agent, request as send, type Dispatcher } from "undici";
 import { createAuthorizer, type Scope } from "./auth.js";
 import { readBounded } from "./bounded-body.js";
 import { DEFAULT_REGISTRY_TIMEOUTS, type RegistryConfig } from "./config.js";
-import { RegistryDenied, RegistryError, RegistryUnavailable } from "./errors.js";
+import { RegistryUnavailable } from "./errors.js";
 import { toRegistryError } from "./failures.js";
+import { LoginRenewed, retrying } from "./retry.js";
 
 export interface RegistryRequest {
   method: "GET" | "HEAD" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -42,22 +42,14 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** The login that a request used is void; a new one was got, and the request may be repeated. */
-class LoginRenewed extends RegistryError {
-  override readonly retryable = true;
-}
-
 const TOKEN_ANSWER_BYTES = 256 << 10;
 const MOST_REDIRECTS = 3;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** The first login, and another one where it dies half-way through an upload. */
-const MOST_LOGINS = 2;
-const LONGEST_PAUSE_MS = 10_000;
 
 export function createTransport(config: RegistryConfig): Transport {
   const origin = new URL(config.url);
   const timeouts = { ...DEFAULT_REGISTRY_TIMEOUTS, ...config.timeouts };
-  const maxAttempts = config.maxAttempts ?? 4;
+  const policy = { maxAttempts: config.maxAttempts ?? 4, backoffMs: config.backoffMs ?? 200 };
   const agent = new Agent({
     connect: { timeout: timeouts.connect },
     headersTimeout: timeouts.headers,
@@ -81,16 +73,19 @@ export function createTransport(config: RegistryConfig): Transport {
 
   const once = async (request: RegistryRequest): Promise<RegistryAnswer> => {
     const url = new URL(request.url, origin);
-    const authorization = url.origin === origin.origin ? auth.header(request.scopes) : undefined;
-    const headers = { ...request.headers, ...(authorization ? { authorization } : {}) };
+    const ours = url.origin === origin.origin;
     const body = typeof request.body === "function" ? await request.body() : request.body;
+    const headers = { ...request.headers, ...(ours ? loginFor(request.scopes) : {}) };
     const answer = await raw(url, { method: request.method, headers, body: body ?? null, ...signalOf(request) });
-    if (answer.status === 401 && url.origin === origin.origin) {
-      await discard(answer.body);
-      await auth.renew(request.scopes, answer.headers["www-authenticate"]);
-      throw new LoginRenewed(`${request.what}: the login had to be renewed`);
-    }
-    return followed(request, answer);
+    if (answer.status !== 401 || !ours) return followed(request, answer);
+    await discard(answer.body);
+    await auth.renew(request.scopes, answer.headers["www-authenticate"]);
+    throw new LoginRenewed(`${request.what}: the login had to be renewed`);
+  };
+
+  const loginFor = (scopes: readonly Scope[]): { authorization?: string } => {
+    const authorization = auth.header(scopes);
+    return authorization === undefined ? {} : { authorization };
   };
 
   const followed = async (request: RegistryRequest, first: RegistryAnswer): Promise<RegistryAnswer> => {
@@ -104,30 +99,11 @@ export function createTransport(config: RegistryConfig): Transport {
     throw await toRegistryError(request.what, answer);
   };
 
-  const retrying: Transport["retrying"] = async (signal, attempt) => {
-    let logins = 0;
-    for (let tried = 1; ; tried++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (error instanceof LoginRenewed) {
-          if (++logins > MOST_LOGINS)
-            throw new RegistryDenied(`${origin.host} refuses the login that it has just given`);
-          tried--;
-          continue;
-        }
-        if (!(error instanceof RegistryError && error.retryable) || tried >= maxAttempts) throw error;
-        await pause(backoff(config.backoffMs ?? 200, tried, error), undefined, signal ? { signal } : {});
-      }
-    }
-  };
-
   return {
     origin,
-    retrying,
+    retrying: (signal, attempt) => retrying(policy, signal, attempt),
     request: (request) =>
-      request.repeatable === false ? once(request) : retrying(request.signal, () => once(request)),
+      request.repeatable === false ? once(request) : retrying(policy, request.signal, () => once(request)),
     close: () => agent.destroy(),
   };
 }
@@ -144,12 +120,6 @@ function signalOf({ signal }: RegistryRequest): { signal?: AbortSignal } {
 /** Reads a small rest so that the connection can be used again, and drops a large one. */
 export async function discard(body: Readable): Promise<void> {
   await readBounded(body, 64 << 10, "An answer").catch(() => body.destroy());
-}
-
-function backoff(firstMs: number, tried: number, error: RegistryError): number {
-  const asked = error instanceof RegistryUnavailable ? error.retryAfterMs : undefined;
-  const grown = firstMs * 2 ** (tried - 1) * (0.5 + Math.random() / 2);
-  return Math.min(Math.max(asked ?? 0, grown), LONGEST_PAUSE_MS);
 }
 
 function reasonOf(cause: unknown): string {
