@@ -19,6 +19,13 @@ export class ArtifactNotFound extends ArtifactError {
   override readonly name = "ArtifactNotFound";
 }
 
+/** What the store said. */
+export interface StoreAnswer {
+  status: number;
+  /** The store's own error code, such as `AccessDenied`. */
+  code: string;
+}
+
 /** The store knows the request and refuses it: credentials, region, policy, an unsupported feature. */
 export class ArtifactStoreRefused extends ArtifactError {
   override readonly name = "ArtifactStoreRefused";
@@ -26,17 +33,11 @@ export class ArtifactStoreRefused extends ArtifactError {
   constructor(
     operation: string,
     key: string,
-    readonly status: number,
-    /** The store's own error code, such as `AccessDenied`. */
-    readonly code: string,
+    readonly answer: StoreAnswer,
     options?: ErrorOptions,
   ) {
-    super(
-      operation,
-      key,
-      `the object store answered ${status} ${code}; check its endpoint, region, bucket and credentials`,
-      options,
-    );
+    const said = `the object store answered ${answer.status} ${answer.code}`;
+    super(operation, key, `${said}; check its endpoint, region, bucket and credentials`, options);
   }
 }
 

@@ -17,7 +17,7 @@ export function toArtifactError(operation: string, key: string, cause: unknown):
   if (isTransient(status, cause.name)) {
     return new ArtifactStoreUnavailable(operation, key, `the store answered ${status} ${cause.name}`, { cause });
   }
-  return new ArtifactStoreRefused(operation, key, status, cause.name, { cause });
+  return new ArtifactStoreRefused(operation, key, { status, code: cause.name }, { cause });
 }
 
 /** 501 is the one 5xx that repeats for ever: the store lacks the feature. A status of 0 never reached a server. */

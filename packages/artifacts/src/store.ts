@@ -73,7 +73,8 @@ export function createArtifactStore(config: ArtifactStoreConfig): ArtifactStore 
   const store: ArtifactStore = {
     put: (key, source, options) => {
       const abortSignal = limit(options);
-      const attempts = "stream" in source ? 1 : (config.maxAttempts ?? DEFAULT_MAX_ATTEMPTS);
+      // The SDK repeats bytes by itself and never a stream; a file is a stream that can be opened again.
+      const attempts = "file" in source ? (config.maxAttempts ?? DEFAULT_MAX_ATTEMPTS) : 1;
       return retrying(attempts, abortSignal, () =>
         guard("store", key, async () => {
           const { body: Body, contentLength: ContentLength } = await openBody(source);

@@ -28,3 +28,4 @@ export {
   type StoredManifest,
 } from "./fake-registry.js";
 export { buildZip, type ZipPart } from "./zip-builder.js";
+export { startFakeS3, type FakeS3, type FakeS3Options, type SeenS3Request } from "./fake-s3.js";
