@@ -1,8 +1,8 @@
 import { randomUUID, sign } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { loopbackRefusal } from "../loopback-guard.js";
+import { closeServer, listenOn } from "../loopback-server.js";
 import { loadOrMakeSigningKey, type SigningKey } from "./signing-key.js";
 
 export interface IssuerOptions {
@@ -72,11 +72,7 @@ export const createIssuer = async (options: IssuerOptions): Promise<Issuer> => {
   };
 
   const server = createServer(handle);
-  const address = await new Promise<AddressInfo>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => resolve(server.address() as AddressInfo));
-  });
-  url = `http://${host}:${address.port}`;
+  url = `http://${await listenOn(server, host, port)}`;
 
   return {
     url,
@@ -87,10 +83,6 @@ export const createIssuer = async (options: IssuerOptions): Promise<Issuer> => {
       const times = { iat: now, nbf: now, exp: now + ttlSec };
       return signToken(key, { iss: url, aud: audience, sub, ...times, jti: randomUUID(), ...(scope ? { scope } : {}) });
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeServer(server),
   };
 };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { BlobStore, ByteRange } from "./blob-store.js";
+import { parseByteRange } from "../byte-range.js";
+import type { BlobStore } from "./blob-store.js";
 import { RegistryError } from "./errors.js";
 import { parseDigest, parseRepository, type Digest } from "./names.js";
 import type { Uploads } from "./uploads.js";
@@ -16,17 +17,6 @@ export interface BlobHandlers {
   startUpload(exchange: Exchange, repository: string): Promise<void>;
   upload(exchange: Exchange, repository: string, id: string): Promise<void>;
 }
-
-/** `undefined` without a Range header, or with one of another shape, which HTTP lets a server ignore. */
-const parseRange = (header: string | undefined, size: number): ByteRange | undefined => {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
-  if (!match || (!match[1] && !match[2])) return undefined;
-  const [, from = "", to = ""] = match;
-  const start = from ? Number(from) : Math.max(0, size - Number(to));
-  const end = from && to ? Math.min(Number(to), size - 1) : size - 1;
-  if (start > end) throw new RegistryError("BLOB_UPLOAD_INVALID", `range lies outside the ${size} bytes of the blob`);
-  return { start, end };
-};
 
 /** The offset that a chunk claims to begin at (`Content-Range: 0-99`, without a unit, as the specification has it). */
 const claimedOffset = (header: string | undefined): { at?: number } => {
@@ -58,7 +48,10 @@ export const createBlobHandlers = (blobs: BlobStore, uploads: Uploads): BlobHand
 
   const read = async ({ req, res }: Exchange, repository: string, digest: Digest): Promise<void> => {
     const size = await blobs.size(repository, digest);
-    const range = parseRange(req.headers.range, size);
+    const range = parseByteRange(req.headers.range, size);
+    if (range === "unsatisfiable") {
+      throw new RegistryError("BLOB_UPLOAD_INVALID", `range lies outside the ${size} bytes of the blob`);
+    }
     const headers = { "Content-Type": "application/octet-stream", "Docker-Content-Digest": digest };
     const length = range ? range.end - range.start + 1 : size;
     const contentRange = range ? { "Content-Range": `bytes ${range.start}-${range.end}/${size}` } : {};

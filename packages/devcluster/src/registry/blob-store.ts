@@ -2,14 +2,9 @@ import { createReadStream } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { ByteRange } from "../byte-range.js";
 import { RegistryError } from "./errors.js";
 import { digestHex, type Digest } from "./names.js";
-
-export interface ByteRange {
-  start: number;
-  /** Inclusive, as in a Range header. */
-  end: number;
-}
 
 /**
  * Blobs by their digest, one file each, and the links that say which repository may see which blob.

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { loopbackRefusal } from "../loopback-guard.js";
+import { closeServer, listenOn } from "../loopback-server.js";
 import { createBasicCheck, type BasicCredentials } from "./basic-auth.js";
-import { createBlobHandlers } from "./blob-handlers.js";
+import { createBlobHandlers, type Exchange } from "./blob-handlers.js";
 import { createBlobStore } from "./blob-store.js";
 import { RegistryError } from "./errors.js";
 import { collectGarbage, type GarbageReport } from "./garbage.js";
@@ -60,12 +60,6 @@ const sendError = (req: IncomingMessage, res: ServerResponse, error: RegistryErr
   res.end(req.method === "HEAD" ? undefined : error.toBody());
 };
 
-const listen = (server: Server, port: number, host: string): Promise<AddressInfo> =>
-  new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => resolve(server.address() as AddressInfo));
-  });
-
 /**
  * An OCI distribution registry (specification v1.1 without referrers) on disk, behind one Basic login.
  * Files are content-addressed and come by rename, so a killed process leaves nothing half-written in sight.
@@ -88,14 +82,11 @@ export const createRegistry = async (options: RegistryOptions): Promise<Registry
   });
   const isAllowed = createBasicCheck(credentials);
 
-  const dispatch = async (
-    route: Route,
-    exchange: { req: IncomingMessage; res: ServerResponse; query: URLSearchParams },
-  ) => {
+  const dispatch = (route: Route, exchange: Exchange): Promise<void> => {
     switch (route.kind) {
       case "base":
         exchange.res.writeHead(200, { "Content-Type": "application/json" }).end("{}");
-        return;
+        return Promise.resolve();
       case "catalog":
         return manifestHandlers.catalog(exchange);
       case "tags":
@@ -110,13 +101,16 @@ export const createRegistry = async (options: RegistryOptions): Promise<Registry
         return blobHandlers.upload(exchange, route.repository, route.id);
     }
   };
+  const admit = ({ headers }: IncomingMessage): void => {
+    const refusal = loopbackRefusal(headers);
+    if (refusal) throw new RegistryError("DENIED", refusal);
+    if (!isAllowed(headers.authorization)) throw new RegistryError("UNAUTHORIZED", "authentication required");
+  };
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     try {
       res.setHeader("Docker-Distribution-Api-Version", "registry/2.0");
-      const refusal = loopbackRefusal(req.headers);
-      if (refusal) throw new RegistryError("DENIED", refusal);
-      if (!isAllowed(req.headers.authorization)) throw new RegistryError("UNAUTHORIZED", "authentication required");
+      admit(req);
       const [path = "", search = ""] = (req.url ?? "").split("?", 2);
       await dispatch(parseRoute(path), { req, res, query: new URLSearchParams(search) });
     } catch (error) {
@@ -128,8 +122,7 @@ export const createRegistry = async (options: RegistryOptions): Promise<Registry
   };
 
   const server = createServer((req, res) => void handle(req, res));
-  const address = await listen(server, options.port ?? 0, host);
-  const authority = `${host}:${address.port}`;
+  const authority = await listenOn(server, host, options.port ?? 0);
 
   return {
     host: authority,
@@ -137,9 +130,7 @@ export const createRegistry = async (options: RegistryOptions): Promise<Registry
     credentials,
     collectGarbage: ({ graceMs }) => serialize(() => collectGarbage(blobs, manifests, graceMs)),
     async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
+      await closeServer(server);
       await uploads.close();
     },
   };

@@ -18,26 +18,26 @@ const decode = (path: string): string => {
   }
 };
 
-/**
- * Splits a decoded path from its end, since repository names hold slashes themselves.
- * @throws RegistryError NAME_INVALID, UNSUPPORTED for a path that the specification does not know
- */
+/** Endpoints by the end of their path, since repository names hold slashes themselves. First match wins. */
+const ENDPOINTS: readonly [RegExp, (repository: string, last: string) => Route][] = [
+  [/^(.+)\/tags\/list$/, (repository) => ({ kind: "tags", repository })],
+  [/^(.+)\/manifests\/([^/]+)$/, (repository, reference) => ({ kind: "manifest", repository, reference })],
+  [/^(.+)\/blobs\/uploads\/?$/, (repository) => ({ kind: "uploads", repository })],
+  [/^(.+)\/blobs\/uploads\/([^/]+)$/, (repository, id) => ({ kind: "upload", repository, id })],
+  [/^(.+)\/blobs\/([^/]+)$/, (repository, digest) => ({ kind: "blob", repository, digest })],
+];
+const MAX_PATH = 1024;
+
+/** @throws RegistryError NAME_INVALID, UNSUPPORTED for a path that the specification does not know */
 export const parseRoute = (rawPath: string): Route => {
-  const path = decode(rawPath);
+  const path = decode(rawPath.slice(0, MAX_PATH + 1));
   if (path === "/v2/" || path === "/v2") return { kind: "base" };
   if (path === "/v2/_catalog") return { kind: "catalog" };
-  const parts = path.replace(/^\/v2\//, "").split("/");
-  if (!path.startsWith("/v2/") || parts.length < 3) throw new RegistryError("UNSUPPORTED", "no such endpoint");
-
-  const last = parts.at(-1) ?? "";
-  const before = parts.at(-2) ?? "";
-  const name = (count: number) => parseRepository(parts.slice(0, -count).join("/"));
-  if (before === "tags" && last === "list") return { kind: "tags", repository: name(2) };
-  if (before === "manifests") return { kind: "manifest", repository: name(2), reference: last };
-  if (before === "blobs" && last !== "uploads") return { kind: "blob", repository: name(2), digest: last };
-  if (before === "blobs") return { kind: "uploads", repository: name(2) };
-  if (before === "uploads" && last === "") return { kind: "uploads", repository: name(3) };
-  if (before === "uploads") return { kind: "upload", repository: name(3), id: last };
+  const rest = path.startsWith("/v2/") && path.length <= MAX_PATH ? path.slice("/v2/".length) : "";
+  for (const [pattern, make] of ENDPOINTS) {
+    const match = pattern.exec(rest);
+    if (match) return make(parseRepository(match[1] ?? ""), match[2] ?? "");
+  }
   throw new RegistryError("UNSUPPORTED", "no such endpoint");
 };
 

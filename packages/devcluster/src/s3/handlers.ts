@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
+import { parseByteRange } from "../byte-range.js";
 import { readDocument, readUpload } from "./body.js";
 import { S3Error } from "./errors.js";
 import { listObjects } from "./list.js";
@@ -15,16 +16,8 @@ export interface S3Exchange {
 
 const MAX_DELETE_BODY = 2 * 1024 * 1024;
 const MAX_DELETE_KEYS = 1000;
-const KEPT_HEADERS = [
-  "content-type",
-  "content-encoding",
-  "content-disposition",
-  "content-language",
-  "cache-control",
-  "expires",
-];
-/** Answers that a presigned GET may choose itself. */
-const OVERRIDES = [
+/** Headers of an object that are kept and given back; a presigned GET may name others by `response-…`. */
+const OBJECT_HEADERS = [
   "content-type",
   "content-encoding",
   "content-disposition",
@@ -39,7 +32,7 @@ export const sendXml = (res: ServerResponse, xml: string, status = 200): void =>
 };
 
 const headersToKeep = (req: IncomingMessage): Record<string, string> => {
-  const isKept = (name: string) => KEPT_HEADERS.includes(name) || name.startsWith("x-amz-meta-");
+  const isKept = (name: string) => OBJECT_HEADERS.includes(name) || name.startsWith("x-amz-meta-");
   const entries = Object.entries(req.headers).filter(([name]) => isKept(name));
   const kept = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
   const encoding = (kept["content-encoding"] ?? "").split(",").map((part) => part.trim());
@@ -49,29 +42,23 @@ const headersToKeep = (req: IncomingMessage): Record<string, string> => {
   return kept;
 };
 
-const parseRange = (header: string | undefined, size: number): { start: number; end: number } | undefined => {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "");
-  if (!match || (!match[1] && !match[2])) return undefined;
-  const [, from = "", to = ""] = match;
-  const start = from ? Number(from) : Math.max(0, size - Number(to));
-  const end = from && to ? Math.min(Number(to), size - 1) : size - 1;
-  if (start > end) throw new S3Error("InvalidRange", "The requested range is not satisfiable");
-  return { start, end };
-};
-
 const find = (bucket: Bucket, key: string): ObjectInfo => {
   const info = bucket.get(key);
   if (!info) throw new S3Error("NoSuchKey", "The specified key does not exist.");
   return info;
 };
 
+const matches = (etags: string, existing: ObjectInfo | undefined): boolean =>
+  existing !== undefined && (etags === "*" || etags === `"${existing.etag}"`);
+
+/** If-Match holds for what is there; `If-None-Match: *` only where nothing is. */
 const checkPreconditions = (req: IncomingMessage, existing: ObjectInfo | undefined): void => {
   const { "if-match": ifMatch, "if-none-match": ifNoneMatch } = req.headers;
-  const fits =
-    ifMatch === undefined || (existing !== undefined && (ifMatch === "*" || ifMatch === `"${existing.etag}"`));
-  const isFresh = ifNoneMatch !== "*" || existing === undefined;
-  if (!fits || !isFresh)
+  const isStale = ifMatch !== undefined && !matches(ifMatch, existing);
+  const isTaken = ifNoneMatch === "*" && req.method === "PUT" && existing !== undefined;
+  if (isStale || isTaken) {
     throw new S3Error("PreconditionFailed", "At least one of the preconditions you specified did not hold.");
+  }
 };
 
 const putObject = async ({ req, res, payload }: S3Exchange, bucket: Bucket, key: string): Promise<void> => {
@@ -87,8 +74,9 @@ const putObject = async ({ req, res, payload }: S3Exchange, bucket: Bucket, key:
 const getObject = async ({ req, res, query }: S3Exchange, bucket: Bucket, key: string): Promise<void> => {
   const info = find(bucket, key);
   checkPreconditions(req, info);
-  const range = parseRange(req.headers.range, info.size);
-  const overrides = OVERRIDES.flatMap((name): [string, string][] => {
+  const range = parseByteRange(req.headers.range, info.size);
+  if (range === "unsatisfiable") throw new S3Error("InvalidRange", "The requested range is not satisfiable");
+  const overrides = OBJECT_HEADERS.flatMap((name): [string, string][] => {
     const value = query.get(`response-${name}`);
     return value === null ? [] : [[name, value]];
   });

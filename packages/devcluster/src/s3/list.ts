@@ -57,34 +57,43 @@ const parseLimit = (text: string | null): number => {
   return Math.min(MAX_KEYS, Number(text));
 };
 
-/** A page of ListObjectsV2. The continuation token is the last key looked at, base64url. */
-export const listObjects = (name: string, bucket: Bucket, query: URLSearchParams): string => {
-  const prefix = query.get("prefix") ?? "";
-  const delimiter = query.get("delimiter") ?? "";
-  const limit = parseLimit(query.get("max-keys"));
+const describe = (bucket: Bucket, key: string, encode: (text: string) => string) => {
+  const { size = 0, etag = "", modified = 0 } = bucket.get(key) ?? {};
+  const LastModified = new Date(modified).toISOString();
+  return { Key: encode(key), LastModified, ETag: `"${etag}"`, Size: size, StorageClass: "STANDARD" };
+};
+
+/** The continuation token is the last key looked at, so a page goes on rightly whatever was written meanwhile. */
+const startOf = (query: URLSearchParams): string => {
   const token = query.get("continuation-token");
-  const after = token === null ? (query.get("start-after") ?? "") : Buffer.from(token, "base64url").toString("utf8");
-  const encode = query.get("encoding-type") === "url" ? encodeURIComponent : (text: string) => text;
+  return token === null ? (query.get("start-after") ?? "") : Buffer.from(token, "base64url").toString("utf8");
+};
+
+const parseQuery = (query: URLSearchParams): ListQuery => ({
+  prefix: query.get("prefix") ?? "",
+  delimiter: query.get("delimiter") ?? "",
+  limit: parseLimit(query.get("max-keys")),
+});
+
+/** A page of ListObjectsV2. */
+export const listObjects = (name: string, bucket: Bucket, query: URLSearchParams): string => {
+  const wanted = parseQuery(query);
   const keys = bucket.keys();
-  const page =
-    limit === 0
-      ? { contents: [], prefixes: [] }
-      : pageOf(keys, positionAfter(keys, after), { prefix, delimiter, limit });
+  const page: Page =
+    wanted.limit === 0 ? { contents: [], prefixes: [] } : pageOf(keys, positionAfter(keys, startOf(query)), wanted);
+  const isEncoded = query.get("encoding-type") === "url";
+  const encode = isEncoded ? encodeURIComponent : (text: string) => text;
   return makeXml("ListBucketResult", {
     Name: name,
-    Prefix: encode(prefix),
-    Delimiter: delimiter || undefined,
-    EncodingType: query.get("encoding-type") ?? undefined,
-    MaxKeys: limit,
+    Prefix: encode(wanted.prefix),
+    Delimiter: wanted.delimiter === "" ? undefined : encode(wanted.delimiter),
+    EncodingType: isEncoded ? "url" : undefined,
+    MaxKeys: wanted.limit,
     KeyCount: page.contents.length + page.prefixes.length,
     IsTruncated: page.next !== undefined,
-    ContinuationToken: token ?? undefined,
+    ContinuationToken: query.get("continuation-token") ?? undefined,
     NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString("base64url"),
-    Contents: page.contents.map((key) => {
-      const { size = 0, etag = "", modified = 0 } = bucket.get(key) ?? {};
-      const LastModified = new Date(modified).toISOString();
-      return { Key: encode(key), LastModified, ETag: `"${etag}"`, Size: size, StorageClass: "STANDARD" };
-    }),
+    Contents: page.contents.map((key) => describe(bucket, key, encode)),
     CommonPrefixes: page.prefixes.map((shared) => ({ Prefix: encode(shared) })),
   });
 };

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { loopbackRefusal } from "../loopback-guard.js";
+import { closeServer, listenOn } from "../loopback-server.js";
 import { S3Error } from "./errors.js";
 import { handleBucket, handleObject, sendXml } from "./handlers.js";
 import { openBucket, type Bucket } from "./object-store.js";
@@ -91,18 +91,11 @@ export const createS3 = async (options: S3Options): Promise<S3Server> => {
   };
 
   const server = createServer((req, res) => void handle(req, res));
-  const address = await new Promise<AddressInfo>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => resolve(server.address() as AddressInfo));
-  });
+  const authority = await listenOn(server, host, port);
   return {
-    url: `http://${host}:${address.port}`,
+    url: `http://${authority}`,
     region,
     credentials,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeServer(server),
   };
 };

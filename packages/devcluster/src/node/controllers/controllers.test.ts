@@ -304,7 +304,7 @@ describe("EndpointSlices", () => {
     node.store.update(DEPLOYMENTS, {
       ...(node.store.get(DEPLOYMENTS, "default", "phases") ?? first),
       spec: { ...first.spec, replicas: 0 },
-    } as Deployment);
+    });
     await untilEndpoints("phases", (endpoints) => endpoints.length === 0);
     unwatch();
     expect(seen).toContain("terminating");

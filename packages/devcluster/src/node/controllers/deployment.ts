@@ -97,7 +97,7 @@ export const startDeploymentController = (deps: ControllerDeps): Controller => {
   const carryOut = (deployment: Deployment, steps: ScalePlan): void => {
     for (const [set, replicas] of steps) {
       const before = set.spec.replicas ?? 1;
-      store.update(REPLICA_SETS, { ...set, spec: { ...set.spec, replicas } } as ReplicaSet);
+      store.update(REPLICA_SETS, { ...set, spec: { ...set.spec, replicas } });
       const direction = replicas > before ? "up" : "down";
       const message = `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${replicas}`;
       events.record(deployment, "Normal", "ScalingReplicaSet", message);
@@ -116,7 +116,7 @@ export const startDeploymentController = (deps: ControllerDeps): Controller => {
     const sets = setsOf(stored);
     const newest = sets.find(({ metadata }) => metadata.uid === current.metadata.uid) ?? current;
     const status = makeDeploymentStatus(stored, { current: newest, sets, now: Date.now() });
-    return store.update(DEPLOYMENTS, { ...stored, status } as Deployment, { subresource: "status" }) as Deployment;
+    return store.update(DEPLOYMENTS, { ...stored, status }, { subresource: "status" }) as Deployment;
   };
 
   /** A Recreate waits for pods to be gone, which their ReplicaSet no longer counts while they end. */

@@ -95,7 +95,7 @@ export const startJobController = (deps: ControllerDeps, backoff = DEFAULT_JOB_B
     }
   };
   const write = (job: Job, status: JobStatus): Job =>
-    store.update(JOBS, { ...job, status } as Job, { subresource: "status" }) as Job;
+    store.update(JOBS, { ...job, status }, { subresource: "status" }) as Job;
 
   const rules = [
     { type: JOBS, keysOf: itself },

@@ -132,7 +132,7 @@ export const startKubelet = async (options: KubeletOptions): Promise<Kubelet> =>
   };
   const bind = (pod: Pod): Pod => {
     if (pod.spec.nodeName) return pod;
-    const bound = store.update(PODS, { ...pod, spec: { ...pod.spec, nodeName } } as Pod) as Pod;
+    const bound = store.update(PODS, { ...pod, spec: { ...pod.spec, nodeName } }) as Pod;
     deps.events.record(bound, "Normal", "Scheduled", `Successfully assigned ${pod.metadata.name} to ${nodeName}`);
     return bound;
   };
