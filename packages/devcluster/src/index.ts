@@ -15,7 +15,8 @@ export { startKubelet, type Kubelet, type KubeletOptions } from "./node/kubelet/
 export { startControllers } from "./node/controllers/controllers.js";
 export type { Controller, ControllerDeps } from "./node/controllers/controller.js";
 export { createEventRecorder, type EventRecorder } from "./node/kubelet/events.js";
-export { admitPod } from "./node/quota/quota.js";
+export { createProcessSupervisor, type ProcessSupervisor, type RunningProcess } from "./node/process/supervisor.js";
+export { createAdmittingStore } from "./node/quota/admitting-store.js";
 export { createApiServer, type ApiServer, type ApiServerOptions } from "./apiserver/create-api-server.js";
 export type { PodLogRequest, PodLogs } from "./apiserver/http/pod-log.js";
 export type { ServedStore } from "./apiserver/served-store.js";

@@ -42,11 +42,13 @@ const table = <T>(items: readonly T[], columns: readonly Column<T>[]): string =>
 };
 
 /** Runs a jq program over a value; jq itself, compiled to WebAssembly. */
-const runJq = async (value: unknown, program: string): Promise<string> => {
+const runJq = async (value: object, program: string): Promise<string> => {
   const { raw } = await import("jq-wasm");
-  const { stdout, stderr } = await raw(value as object, program, ["-r"]);
-  if (stderr !== "") throw new UserError(`--jq: ${stderr.trim()}`, "usage");
-  return stdout;
+  try {
+    return await raw(value, program, ["-r"]);
+  } catch (error) {
+    throw new UserError(`--jq: ${(error as Error).message}`, "usage");
+  }
 };
 
 /**
@@ -60,7 +62,7 @@ export const format = async <T>(
 ): Promise<string> => {
   const items = "list" in data ? data.list : [data.item];
   const value = "list" in data ? { items: data.list } : data.item;
-  if (jq !== undefined) return await runJq(value, jq);
+  if (jq !== undefined) return await runJq(value as object, jq);
   switch (output) {
     case "json":
       return JSON.stringify(value, null, 2);

@@ -3,8 +3,8 @@ export interface Progress {
   /** Runs one step and says how long it took. A step that throws is marked as failed and the error goes on. */
   step<T>(title: string, work: (update: (detail: string) => void) => Promise<T>): Promise<T>;
   /** A line of its own. */
-  say(text: string): void;
-  warn(text: string): void;
+  readonly say: (text: string) => void;
+  readonly warn: (text: string) => void;
 }
 
 export interface ProgressOptions {

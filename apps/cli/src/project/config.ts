@@ -24,8 +24,12 @@ const ProjectFile = z.strictObject({
 export type ProjectFile = z.infer<typeof ProjectFile>;
 
 /** What a deploy needs to know of a folder. */
-export type Project = ProjectFile &
-  Required<Pick<ProjectFile, "name" | "runtime" | "entrypoint">> & { readonly dir: string };
+export interface Project extends Omit<ProjectFile, "name" | "runtime" | "entrypoint"> {
+  readonly dir: string;
+  readonly name: string;
+  readonly runtime: string;
+  readonly entrypoint: string;
+}
 
 const readProjectFile = (dir: string): ProjectFile => {
   const file = join(dir, PROJECT_FILE);
