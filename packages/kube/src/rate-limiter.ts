@@ -2,7 +2,7 @@
 export interface RateLimiterOptions {
   /** First wait of a key. Default 5 ms. */
   baseMs?: number | undefined;
-  /** Longest wait of a key. Default 5 minutes. */
+  /** Longest wait of a key. Default 1 minute, so that what was mended outside shows within one. */
   maxMs?: number | undefined;
   /** Retries a second over all keys, in the long run. Default 50. */
   perSecond?: number | undefined;
@@ -32,7 +32,7 @@ const createTokenBucket = (perSecond: number, burst: number) => {
 
 /** The rate limiter of work queues: the longer of the key's own wait and the bucket's. */
 export const createKeyedRateLimiter = (options: RateLimiterOptions = {}): KeyedRateLimiter => {
-  const { baseMs = 5, maxMs = 300_000, perSecond = 50, burst = 200 } = options;
+  const { baseMs = 5, maxMs = 60_000, perSecond = 50, burst = 200 } = options;
   const failures = new Map<string, number>();
   const takeToken = createTokenBucket(perSecond, burst);
   return {
