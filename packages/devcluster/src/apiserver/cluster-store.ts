@@ -121,6 +121,8 @@ export class RuledClusterStore implements ServedStore {
 
   create(ref: ResourceRef, object: NewKubeObject, options: ServedWriteOptions = {}): KubeObject {
     const { type, rules } = this.#resolve(ref);
+    if (object.metadata.resourceVersion)
+      throw new ApiStatusError(500, "", "resourceVersion should not be set on objects to be created");
     const draft = draftForCreate(type, object, this.#clock());
     const { name, namespace } = draft.metadata;
     if (type.namespaced) this.#requireNamespace(type, name, namespace);
@@ -206,7 +208,9 @@ export class RuledClusterStore implements ServedStore {
 
   /** An apply brings its managers along; any other write is worked out from what it changed. */
   #setManagers(write: TrackedWrite & { options: ServedWriteOptions }): void {
-    write.draft.metadata.managedFields = write.options.managedFields ?? managedFieldsAfter(write);
+    const { metadata } = write.draft;
+    metadata.managedFields = write.options.managedFields ?? managedFieldsAfter(write);
+    if (metadata.managedFields.length === 0) delete metadata.managedFields;
   }
 
   #checkPreconditions(
@@ -240,17 +244,19 @@ export class RuledClusterStore implements ServedStore {
 
   #checkDeletePreconditions(type: ResourceType, current: KubeObject, options: DeleteOptions): void {
     const { name, uid, resourceVersion } = current.metadata;
+    // Messages of deletions name the kind where those of updates name the resource.
+    const named = { group: type.group, plural: type.kind };
     if (options.uid && options.uid !== uid)
       throw conflict(
-        type,
+        named,
         name,
-        `Precondition failed: UID in precondition: ${options.uid}, UID in object meta: ${uid}`,
+        `the UID in the precondition (${options.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`,
       );
     if (options.resourceVersion && options.resourceVersion !== resourceVersion)
       throw conflict(
-        type,
+        named,
         name,
-        `Precondition failed: ResourceVersion in precondition: ${options.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
+        `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`,
       );
   }
 

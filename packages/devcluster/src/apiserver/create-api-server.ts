@@ -74,7 +74,7 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
 
   const refuse = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
     const status = toStatus(error);
-    if (status.code === 500) onError(error);
+    if (!(error instanceof ApiStatusError)) onError(error);
     if (response.headersSent) return void response.destroy();
     // What is left of a body that was refused unread must not be taken for the next request.
     if (!request.complete) response.setHeader("Connection", "close");

@@ -2,20 +2,12 @@ import { ApiStatusError, badRequest, conflict } from "../../store/api-status-err
 import type { KubeObject } from "../../store/types.js";
 import { applyConfiguration, type ApplyConflict } from "../managed-fields/track.js";
 import { findUnknownFields } from "../schema/prune.js";
+import { invalidOptions, required } from "../objects/field-error.js";
 import { ignoredFields } from "../objects/tracking.js";
 import { formatTime } from "../objects/metadata.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { representOne } from "./representation.js";
 import { checkIdentity, writeOptionsOf } from "./write.js";
-
-const invalidOptions = (message: string): ApiStatusError =>
-  new ApiStatusError(422, "Invalid", `PatchOptions.meta.k8s.io "" is invalid: ${message}`, {
-    group: "meta.k8s.io",
-    kind: "PatchOptions",
-    causes: [
-      { reason: "FieldValueRequired", message: message.replace(/^[^:]*: /, ""), field: message.split(":")[0] ?? "" },
-    ],
-  });
 
 const describe = ({ manager }: ApplyConflict): string => {
   const ofSubresource = manager.subresource ? ` with subresource ${JSON.stringify(manager.subresource)}` : "";
@@ -46,7 +38,8 @@ const conflictError = (conflicts: readonly ApplyConflict[]): ApiStatusError => {
 
 const checkApplied = (exchange: Exchange, body: unknown): KubeObject => {
   const { type, rules, namespace, name, query } = exchange;
-  if (!query.get("fieldManager")) throw invalidOptions("fieldManager: Required value: is required for apply patch");
+  if (!query.get("fieldManager"))
+    throw invalidOptions("PatchOptions", [required("fieldManager", "is required for apply patch")]);
   if (rules.warning) exchange.warnings.push(rules.warning);
   const applied = checkIdentity(exchange, body) as KubeObject;
   if (applied.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");

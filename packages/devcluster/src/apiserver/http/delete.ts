@@ -1,5 +1,6 @@
 import { badRequest } from "../../store/api-status-error.js";
 import type { DeleteOptions, KubeObject, PropagationPolicy } from "../../store/types.js";
+import { invalidOptions, unsupported } from "../objects/field-error.js";
 import { mediaTypeOf, parseBody, readBody } from "./body.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { selectionOf } from "./list.js";
@@ -13,14 +14,12 @@ interface DeleteBody {
   dryRun?: string[];
 }
 
-const POLICIES: readonly string[] = ["Background", "Foreground", "Orphan"];
+const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan"];
 
 const parsePolicy = (policy: string | null | undefined): PropagationPolicy | undefined => {
   if (policy === null || policy === undefined || policy === "") return undefined;
   if (!POLICIES.includes(policy))
-    throw badRequest(
-      `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: ${JSON.stringify(policy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
-    );
+    throw invalidOptions("DeleteOptions", [unsupported("propagationPolicy", policy, [...POLICIES, "nil"])]);
   return policy as PropagationPolicy;
 };
 

@@ -1,17 +1,23 @@
 import { badRequest, notFound } from "../../store/api-status-error.js";
 import type { KubeObject, NewKubeObject, WriteOptions } from "../../store/types.js";
+import { invalidOptions, unsupported } from "../objects/field-error.js";
 import { mediaTypeOf, parseBody, readBody } from "./body.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { checkFields } from "./field-validation.js";
 import { representOne } from "./representation.js";
 
+const OPTIONS_KINDS: Readonly<Record<string, string>> = {
+  POST: "CreateOptions",
+  PUT: "UpdateOptions",
+  PATCH: "PatchOptions",
+  DELETE: "DeleteOptions",
+};
+
 /** `dryRun=All` is the only value there is. */
-const parseDryRun = (query: URLSearchParams): boolean => {
+const parseDryRun = ({ query, request }: Exchange): boolean => {
   const values = query.getAll("dryRun").filter((value) => value !== "");
-  const wrong = values.find((value) => value !== "All");
-  if (wrong !== undefined)
-    throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(wrong)}: supported values: "All"`);
-  return values.length > 0;
+  if (values.every((value) => value === "All")) return values.length > 0;
+  throw invalidOptions(OPTIONS_KINDS[request.method ?? ""] ?? "", [unsupported("dryRun", values, ["All"])]);
 };
 
 const MAX_MANAGER_LENGTH = 128;
@@ -26,7 +32,7 @@ export const fieldManagerOf = ({ query, request }: Exchange): string => {
 
 export const writeOptionsOf = (exchange: Exchange): WriteOptions => ({
   fieldManager: fieldManagerOf(exchange),
-  dryRun: parseDryRun(exchange.query),
+  dryRun: parseDryRun(exchange),
 });
 
 /** Whether a body is what the path is about, and in the same place. */
@@ -37,7 +43,7 @@ export const checkIdentity = (exchange: Exchange, body: unknown): NewKubeObject 
   const expected = type.group === "" ? type.version : `${type.group}/${type.version}`;
   if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind)
     throw badRequest(
-      `${object.kind} in version ${JSON.stringify(object.apiVersion)} cannot be handled as a ${type.kind} in ${expected}`,
+      `${object.kind} in version ${JSON.stringify(object.apiVersion)} cannot be handled as a ${type.kind}: this path takes ${type.kind} in ${expected}`,
     );
   const metadata = object.metadata ?? {};
   if (metadata.namespace && metadata.namespace !== namespace)

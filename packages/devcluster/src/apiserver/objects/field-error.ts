@@ -1,5 +1,4 @@
-import { ApiStatusError } from "../../store/api-status-error.js";
-import type { ResourceType } from "../../store/types.js";
+import { ApiStatusError, type StatusCause } from "../../store/api-status-error.js";
 
 type ErrorReason =
   | "FieldValueRequired"
@@ -58,15 +57,30 @@ export const tooLong = (field: string, maximum: number): FieldError =>
 export const tooMany = (field: string, actual: number, maximum: number): FieldError =>
   error(field, "FieldValueTooMany", `Too many: ${actual}: must have at most ${maximum} items`);
 
-/** 422 Invalid with one cause per error. */
-export const invalidObject = (type: ResourceType, name: string, errors: readonly FieldError[]): ApiStatusError => {
+const summarise = (errors: readonly FieldError[]): string => {
   const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
-  const all = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
+  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+};
+
+const toCauses = (errors: readonly FieldError[]): StatusCause[] =>
+  errors.map(({ field, reason, message }) => ({ reason, message, field }));
+
+/** 422 Invalid with one cause per error. */
+export const invalidObject = (
+  type: { group: string; kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): ApiStatusError => {
   const qualified = type.group === "" ? type.kind : `${type.kind}.${type.group}`;
-  return new ApiStatusError(422, "Invalid", `${qualified} "${name}" is invalid: ${all}`, {
-    name,
+  const message = `${qualified} ${JSON.stringify(name)} is invalid: ${summarise(errors)}`;
+  return new ApiStatusError(422, "Invalid", message, {
+    ...(name ? { name } : {}),
     ...(type.group === "" ? {} : { group: type.group }),
     kind: type.kind,
-    causes: errors.map(({ field, reason, message }) => ({ reason, message, field })),
+    causes: toCauses(errors),
   });
 };
+
+/** 422 for the options of a request: `CreateOptions`, `PatchOptions`, … */
+export const invalidOptions = (kind: string, errors: readonly FieldError[]): ApiStatusError =>
+  invalidObject({ group: "meta.k8s.io", kind }, "", errors);

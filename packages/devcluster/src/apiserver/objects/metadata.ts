@@ -12,7 +12,6 @@ export const formatTime = (milliseconds: number): string => `${new Date(millisec
 export const draftForCreate = (type: ResourceType, { metadata, ...rest }: NewKubeObject, now: number): KubeObject => {
   const {
     resourceVersion: _version,
-    generation: _generation,
     deletionTimestamp: _deleted,
     deletionGracePeriodSeconds: _grace,
     ...kept

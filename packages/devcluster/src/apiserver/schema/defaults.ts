@@ -33,6 +33,13 @@ export const fillDefaults = (value: unknown, schema: Schema): void => {
 
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
+/** Empty lists and maps of optional fields are left out by `omitempty`; an empty struct behind a pointer is not. */
+const isOmitted = (key: string, value: unknown, field: Schema, parent: Schema): boolean => {
+  if (parent.required?.includes(key) || parent.properties === undefined) return false;
+  if (Array.isArray(value)) return value.length === 0;
+  return isEmptyObject(value) && typeof field.additionalProperties === "object";
+};
+
 /**
  * Brings a built-in object into the form that decoding and encoding by Go's types leaves: no nulls, and `{}` for
  * the structs that are no pointers (`resources`, `strategy`, `status`), which the schemas mark by a default `{}`.
@@ -44,7 +51,10 @@ export const normaliseBuiltIn = (value: unknown, schema: Schema): void => {
     return;
   }
   if (!isObject(value)) return;
-  for (const [key, child] of Object.entries(value)) if (child === null) delete value[key];
+  for (const [key, child] of Object.entries(value)) {
+    const field = fieldSchema(schema, key);
+    if (child === null || (field && isOmitted(key, child, field, schema))) delete value[key];
+  }
   for (const [key, field] of Object.entries(schema.properties ?? {}))
     if (value[key] === undefined && isEmptyObject(field.default)) value[key] = {};
   for (const [key, child] of Object.entries(value)) {
