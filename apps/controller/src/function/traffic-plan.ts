@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ActiveTarget, Function, FunctionVersion } from "@sless/contracts";
+import { sameJson } from "../same-json.js";
 import { problem, type Problem } from "../status/condition-set.js";
 import { hasGivenUp, lastingFailure, unreadiness } from "./failures.js";
 import { makeActiveTarget, type Target } from "./targets.js";
@@ -119,7 +119,7 @@ export const planTraffic = (input: TrafficInput): TrafficPlan => {
   const { fn, active, wanted } = input;
   const now = makeTraffic(fn, active);
   const next = makeTraffic(fn, wanted);
-  const moving = !isDeepStrictEqual(now, next);
+  const moving = !sameJson(now, next);
   const short = moving ? wanted.filter((target) => !isReadyFor(target, input)) : [];
   const yields = versionThatYields(input, short);
   const replicas = planReplicas(input, moving, yields);

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Function, FunctionSpec, FunctionVersion, FunctionVersionSpec } from "@sless/contracts";
 import { LABELS } from "@sless/contracts";
+import { sameJson } from "../same-json.js";
 
 /**
  * Versions of this very Function, newest first: those of its namespace that carry its uid in label and spec. A version
@@ -22,20 +22,24 @@ export type Content = Pick<
   "codeDigest" | "runtime" | "entrypoint" | "memoryMB" | "timeoutSec" | "env"
 >;
 
+const pickContent = ({ codeDigest, runtime, entrypoint, memoryMB, timeoutSec, env }: Content): Content => ({
+  codeDigest,
+  runtime,
+  entrypoint,
+  memoryMB,
+  timeoutSec,
+  env,
+});
+
 /** Content that the Function asks for. */
-export const contentOf = (spec: FunctionSpec, codeDigest: string): Content => {
-  const { runtime, entrypoint, memoryMB, timeoutSec, env } = spec;
-  return { codeDigest, runtime, entrypoint, memoryMB, timeoutSec, env };
-};
+export const contentOf = (spec: FunctionSpec, codeDigest: string): Content => pickContent({ ...spec, codeDigest });
 
 /**
  * True when the version is what the Function asks for. The base image is left out on purpose: a new one alone makes no
  * version, or an operator's upgrade would restart every function at once; the next change of content picks it up.
  */
-export const hasContent = (version: FunctionVersion, content: Content): boolean => {
-  const { codeDigest, runtime, entrypoint, memoryMB, timeoutSec, env } = version.spec;
-  return isDeepStrictEqual({ codeDigest, runtime, entrypoint, memoryMB, timeoutSec, env }, content);
-};
+export const hasContent = (version: FunctionVersion, content: Content): boolean =>
+  sameJson(pickContent(version.spec), content);
 
 /** The next number: above every number that ever was, so that none is used twice. */
 export const nextNumber = (fn: Function, versions: readonly FunctionVersion[]): number =>

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Condition } from "@sless/contracts";
 import { objectKeyOf, type EventRecorder, type KubeClient, type KubeObject, type Resource } from "@sless/kube";
+import { sameJson } from "../same-json.js";
 import { eventsOfTransitions } from "./transitions.js";
 
 interface Conditioned extends KubeObject {
@@ -17,7 +17,7 @@ const makePatch = (before: object, after: object): Record<string, unknown> => {
   const old = new Map<string, unknown>(Object.entries(before));
   const next = new Map<string, unknown>(Object.entries(after).filter(([, value]) => value !== undefined));
   const patch: Record<string, unknown> = {};
-  for (const [field, value] of next) if (!isDeepStrictEqual(old.get(field), value)) patch[field] = value;
+  for (const [field, value] of next) if (!sameJson(old.get(field), value)) patch[field] = value;
   for (const field of old.keys()) if (!next.has(field)) patch[field] = null;
   return patch;
 };
