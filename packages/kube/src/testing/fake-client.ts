@@ -12,10 +12,9 @@ import type {
 } from "../client.js";
 import { apiVersionOf, formatKey, objectKeyOf, type KubeObject, type ObjectKey, type Resource } from "../object.js";
 import { findConflicts, mergeApplied, mergePatched } from "./fake-apply.js";
+import { createFailures, type Failures, type FailureRule, type FakeVerb } from "./fake-failures.js";
 import { isSelected } from "./fake-selection.js";
 import { createFakeStore, kindOf, refuse, type Change, type FakeStore } from "./fake-store.js";
-
-export type FakeVerb = Exclude<keyof KubeClient, "close">;
 
 /** A write that the fake was asked for, whether or not it changed anything or was made to fail. */
 export interface RecordedWrite {
@@ -27,9 +26,6 @@ export interface RecordedWrite {
   body?: unknown;
   options: Record<string, unknown>;
 }
-
-/** Decides per call: an error to throw, or undefined to let it pass. */
-export type FailureRule = Error | ((key: string) => Error | undefined);
 
 export interface FakeKubeClient extends KubeClient {
   /** Every write so far, in order. */
@@ -79,28 +75,6 @@ const withStatusOf = (from: WithStatus, object: WithStatus): WithStatus =>
 
 /** Throws become rejections, as they are over a network. */
 const answer = <R>(make: () => R): Promise<R> => Promise.resolve().then(make);
-
-/** Failures ordered by test authors. */
-const createFailures = () => {
-  const rules = new Set<{ verb: FakeVerb; kind: string; failure: FailureRule }>();
-  return {
-    failOn: (verb: FakeVerb, kind: string, failure?: FailureRule): (() => void) => {
-      const fallback = refuse(500, "InternalError", `induced failure of ${verb} ${kind}`);
-      const rule = { verb, kind, failure: failure ?? fallback };
-      rules.add(rule);
-      return () => rules.delete(rule);
-    },
-    check: (verb: FakeVerb, kind: string, key: string): void => {
-      for (const rule of rules) {
-        if (rule.verb !== verb || rule.kind !== kind) continue;
-        const error = typeof rule.failure === "function" ? rule.failure(key) : rule.failure;
-        if (error) throw error;
-      }
-    },
-  };
-};
-
-type Failures = ReturnType<typeof createFailures>;
 
 /** How a watch with a selection sees a change: what leaves the selection is deleted, what enters it is added. */
 const seenAs = (change: Change, selection: Selection): Change["type"] | undefined => {
