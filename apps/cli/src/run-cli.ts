@@ -3,7 +3,9 @@ import { Command, CommanderError } from "commander";
 import { CLI_VERSION, print } from "./command.js";
 import { addDelete } from "./commands/delete.js";
 import { addDeploy } from "./commands/deploy.js";
+import { addCompletion } from "./commands/completion.js";
 import { addDescribe } from "./commands/describe.js";
+import { addDev } from "./commands/dev.js";
 import { addInit } from "./commands/init.js";
 import { addInvoke } from "./commands/invoke.js";
 import { addList } from "./commands/list.js";
@@ -27,6 +29,7 @@ const addAll = (program: Command, terminal: Terminal): void => {
     addUp,
     addInit,
     addDeploy,
+    addDev,
     addInvoke,
     addList,
     addDescribe,
@@ -35,6 +38,7 @@ const addAll = (program: Command, terminal: Terminal): void => {
     addLogs,
     addDelete,
     addLogin,
+    addCompletion,
   ]) {
     add(program, terminal);
   }

@@ -106,6 +106,21 @@ const untilInterrupted = (signal: AbortSignal): Promise<void> =>
     signal.aborted ? resolve() : signal.addEventListener("abort", () => resolve(), { once: true }),
   );
 
+/**
+ * Starts the platform with its usual data folder and makes it the current login.
+ * @returns ends it
+ */
+export const startLocalPlatform = async (terminal: Terminal): Promise<() => Promise<void>> => {
+  terminal.progress.say("No platform is known: starting one on this machine.");
+  const platform = await startPlatform({
+    dataDir: terminal.defaultDataDir,
+    path: terminal.env["PATH"] ?? "",
+    progress: terminal.progress,
+  });
+  saveLogin(terminal, platform);
+  return () => platform.stop();
+};
+
 const up = async (terminal: Terminal, options: UpOptions): Promise<void> => {
   const dataDir = resolve(terminal.cwd, options.dataDir ?? terminal.defaultDataDir);
   const running = openPlatformState(dataDir).running();
