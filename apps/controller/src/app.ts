@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { ArtifactStore } from "@sless/artifacts";
 import { FIELD_MANAGERS, type RuntimeEntry, type Trigger } from "@sless/contracts";
 import {
@@ -92,7 +93,11 @@ export const createControllers = (options: ControllersOptions): Controllers => {
   });
 
   return {
-    follow: caches.run,
+    follow: (signal) => {
+      // Each watch and timer of the mirrors listens on the one signal: many listeners are no leak here.
+      setMaxListeners(0, signal);
+      return caches.run(signal);
+    },
     synced: caches.synced,
     lead: async (signal) => {
       try {

@@ -24,27 +24,27 @@ const removeVersions = async (fn: Function, deps: FunctionDeps): Promise<Problem
   return problem("Terminating", `removing ${versions.length} version(s)${detail}`);
 };
 
+/** Keys of the function's code, at most one batch of them. */
+const listCode = async (prefix: string, { artifacts }: FunctionDeps, signal: AbortSignal): Promise<string[]> => {
+  const keys: string[] = [];
+  for await (const { key } of artifacts.list(prefix, { signal })) {
+    if (keys.push(key) >= DELETE_BATCH) break;
+  }
+  return keys;
+};
+
 /** Removes the code, below this function's own prefix and nowhere else (security 3). */
-const removeArtifacts = async (fn: Function, deps: FunctionDeps, signal: AbortSignal): Promise<Problem | undefined> => {
+const removeCode = async (fn: Function, deps: FunctionDeps, signal: AbortSignal): Promise<Problem | undefined> => {
   const { namespace = "", uid = "" } = fn.metadata;
   if (!isTenantNamespace(namespace) || uid === "") return undefined;
   try {
-    const keys: string[] = [];
-    for await (const { key } of deps.artifacts.list(artifactPrefix(namespace, uid), { signal })) {
-      keys.push(key);
-      if (keys.length >= DELETE_BATCH) break;
-    }
+    const keys = await listCode(artifactPrefix(namespace, uid), deps, signal);
     if (keys.length === 0) return undefined;
     const { failed } = await deps.artifacts.deleteMany(keys, { signal });
-    const first = failed[0];
-    if (first)
-      return problem("StoreUnavailable", `${failed.length} code object(s) could not be removed: ${first.reason}`);
+    if (failed[0]) return problem("StoreUnavailable", `${failed.length} object(s) of code remain: ${failed[0].reason}`);
     return keys.length < DELETE_BATCH ? undefined : problem("Terminating", "removing code");
   } catch (error) {
-    return problem(
-      "StoreUnavailable",
-      `code could not be removed: ${error instanceof Error ? error.message : "error"}`,
-    );
+    return problem("StoreUnavailable", `code could not be removed: ${String(error)}`);
   }
 };
 
@@ -59,7 +59,7 @@ export const finalizeFunction = async (
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
   const versions = await removeVersions(fn, deps);
-  const rest = versions ?? (await removeArtifacts(fn, deps, signal));
+  const rest = versions ?? (await removeCode(fn, deps, signal));
   if (!rest) {
     deps.acknowledgements.forget(fn.metadata.uid ?? "");
     await releaseFinalizer(deps.client, FUNCTIONS, fn);

@@ -61,19 +61,22 @@ export const createTenantReconcile =
     if (cached.metadata.deletionTimestamp) return finalizeTenant(structuredClone(cached), deps, signal);
     const tenant = await ensureFinalizer(deps.client, TENANTS, structuredClone(cached));
     const draft = createTenantDraft();
-    let failure: unknown;
+    const finish = (): Promise<Tenant> => {
+      const time = new Date(deps.clock.now()).toISOString();
+      return deps.writeStatus(TENANTS, tenant, makeTenantStatus(tenant, draft, time));
+    };
     try {
       const why = await reconcileNamespaces(tenant, deps);
       if (why) markBlocked(draft, why);
       else markNamespacesReady(draft);
     } catch (error) {
       if (error instanceof ConflictError || error instanceof NotLeadingError) throw error;
-      failure = error;
       // A fault of the platform does not make a tenant unready whose namespaces stood: its triggers would go dark.
       const wasReady = isTrue(conditionOf(tenant, "Ready"));
       if (!wasReady) markBlocked(draft, problem("InternalError", `will be tried again: ${String(error)}`));
+      await finish();
+      throw error;
     }
-    await deps.writeStatus(TENANTS, tenant, makeTenantStatus(tenant, draft, new Date(deps.clock.now()).toISOString()));
-    if (failure !== undefined) throw failure;
+    await finish();
     return done();
   };

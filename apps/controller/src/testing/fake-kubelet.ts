@@ -1,10 +1,11 @@
-import { LABELS } from "@sless/contracts";
 import {
   createController,
   createInformer,
   deployments,
   done,
   NotFoundError,
+  objectKeyOf,
+  parseKey,
   pods,
   source,
   type Deployment,
@@ -26,6 +27,8 @@ export interface FakeKubelet {
   setFate(deployment: string, fate: Fate): void;
   run(signal: AbortSignal): Promise<void>;
 }
+
+const READY: Fate = { kind: "ready" };
 
 const readyStatus: NonNullable<Pod["status"]> = {
   phase: "Running",
@@ -51,47 +54,44 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
   const podsOf = (deployment: string): Pod[] =>
     client.objects(pods).filter(({ metadata }) => metadata.name?.startsWith(`${deployment}-pod-`));
 
-  const setPods = async (live: Deployment, fate: Fate): Promise<void> => {
-    const { name = "", namespace = "" } = live.metadata;
-    const wanted = live.spec?.replicas ?? 0;
-    const count = fate.kind === "quota" ? Math.min(wanted, fate.room) : wanted;
-    for (const pod of podsOf(name).slice(count))
-      await client.delete(pods, { name: pod.metadata.name ?? "", namespace });
-    for (let index = 0; index < count; index++) {
-      const key = { name: `${name}-pod-${index}`, namespace };
-      if (!client.objects(pods).some(({ metadata }) => metadata.name === key.name)) {
-        const labels = live.spec?.template.metadata?.labels ?? {};
-        await client.create(pods, { metadata: { ...key, labels } });
-      }
-      await client.patchStatus(pods, key, statusOf(fate));
+  const removePods = async (gone: readonly Pod[]): Promise<void> => {
+    for (const pod of gone) await client.delete(pods, objectKeyOf(pod));
+  };
+
+  const setPod = async (live: Deployment, index: number, fate: Fate): Promise<void> => {
+    const key = { name: `${live.metadata.name}-pod-${index}`, namespace: live.metadata.namespace };
+    if (!client.objects(pods).some(({ metadata }) => metadata.name === key.name)) {
+      const labels = live.spec?.template.metadata?.labels;
+      await client.create(pods, { metadata: { ...key, labels } });
+    }
+    await client.patchStatus(pods, key, statusOf(fate));
+  };
+
+  const setStatus = async (live: Deployment, wanted: number, refused: boolean): Promise<void> => {
+    const failure = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: quotaMessage };
+    const status = {
+      observedGeneration: live.metadata.generation,
+      replicas: wanted,
+      updatedReplicas: wanted,
+      conditions: refused ? [failure] : [],
+    };
+    try {
+      await client.patchStatus(deployments, objectKeyOf(live), status);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error; // Deleted meanwhile: its event comes next.
     }
   };
 
   const reconcile = async (key: string) => {
     const live = informer.get(key);
-    const name = key.split("/")[1] ?? "";
-    if (!live) {
-      for (const { metadata } of podsOf(name)) {
-        await client.delete(pods, { name: metadata.name ?? "", namespace: metadata.namespace });
-      }
-      return done();
-    }
-    const fate = fates.get(name) ?? { kind: "ready" };
-    await setPods(live, fate);
-    const refused = fate.kind === "quota" && fate.room < (live.spec?.replicas ?? 0);
-    const status = {
-      observedGeneration: live.metadata.generation ?? 1,
-      replicas: live.spec?.replicas ?? 0,
-      updatedReplicas: live.spec?.replicas ?? 0,
-      conditions: refused
-        ? [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: quotaMessage }]
-        : [],
-    };
-    try {
-      await client.patchStatus(deployments, { name, namespace: live.metadata.namespace }, status);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error; // Deleted meanwhile: its event comes next.
-    }
+    const name = parseKey(key).name;
+    const fate = fates.get(name) ?? READY;
+    const wanted = live?.spec?.replicas ?? 0;
+    const count = fate.kind === "quota" ? Math.min(wanted, fate.room) : wanted;
+    await removePods(podsOf(name).slice(count));
+    if (!live) return done();
+    for (let index = 0; index < count; index++) await setPod(live, index, fate);
+    await setStatus(live, wanted, count < wanted);
     return done();
   };
 
@@ -124,6 +124,3 @@ export const loadErrorStatus = (message: string, restarts: number): NonNullable<
     },
   ],
 });
-
-/** Label by which a workload object is a version's. */
-export const uidLabel = LABELS.versionUid;

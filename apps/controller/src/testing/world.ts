@@ -164,7 +164,7 @@ export const createWorld = async ({ given, options = {} }: WorldOptions): Promis
       try {
         await eventually(description, condition, 8_000);
       } catch (error) {
-        throw new Error(`${String(error)}\n${describe()}`);
+        throw new Error(`${description}\n${describe()}`, { cause: error });
       }
     },
     stop: async () => {
