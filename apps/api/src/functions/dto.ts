@@ -4,11 +4,15 @@ import {
   type Function,
   type FunctionBody,
   type FunctionSettings,
+  type Build,
   type FunctionSpec,
+  type FunctionStatus,
   type FunctionVersion,
+  type FunctionVersionStatus,
   type TrafficTarget,
   type VersionBody,
 } from "@sless/contracts";
+import { present, toMetaBody } from "../resources/dto.js";
 
 type TrafficShare = FunctionBody["status"]["traffic"][number];
 
@@ -18,45 +22,31 @@ const toShare = ({ version, percent, tag }: TrafficTarget | ActiveTarget): Traff
   ...(tag !== undefined && { tag }),
 });
 
-/** Keeps the fields that have a value, as `exactOptionalPropertyTypes` asks. */
-const present = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
-
 /** Digest of the code that a function names, if its key is the platform's own for it. */
 export const codeDigestOf = ({ metadata, spec }: Function): string | undefined =>
   spec.s3Key === undefined ? undefined : digestOfArtifactKey(spec.s3Key, metadata.namespace ?? "", metadata.uid ?? "");
 
-const toStatusBody = (fn: Function): FunctionBody["status"] => ({
-  phase: fn.status?.phase ?? "Pending",
-  message: fn.status?.message ?? "",
-  conditions: fn.status?.conditions ?? [],
-  traffic: (fn.status?.traffic ?? []).map(toShare),
+const NO_STATUS: FunctionStatus = {};
+
+const toStatusBody = (status: FunctionStatus): FunctionBody["status"] => ({
+  phase: status.phase ?? "Pending",
+  message: status.message ?? "",
+  conditions: status.conditions ?? [],
+  traffic: (status.traffic ?? []).map(toShare),
   ...present({
-    observed_generation: fn.status?.observedGeneration,
-    latest_version: fn.status?.latestVersion,
-    ready_version: fn.status?.readyVersion,
-    url: fn.status?.url,
+    observed_generation: status.observedGeneration,
+    latest_version: status.latestVersion,
+    ready_version: status.readyVersion,
+    url: status.url,
   }),
 });
 
 /** A Function as the REST API answers it. */
 export const toFunctionBody = (fn: Function): FunctionBody => ({
-  name: fn.metadata.name,
-  namespace: fn.metadata.namespace ?? "",
-  uid: fn.metadata.uid ?? "",
-  generation: fn.metadata.generation ?? 0,
-  created_at: fn.metadata.creationTimestamp ?? "",
-  runtime: fn.spec.runtime,
-  entrypoint: fn.spec.entrypoint,
-  memory_mb: fn.spec.memoryMB,
-  timeout_sec: fn.spec.timeoutSec,
-  env_vars: fn.spec.env ?? {},
-  scale: { min: fn.spec.scale.min, concurrency: fn.spec.scale.concurrency },
-  keep_versions: fn.spec.keepVersions,
-  ...present({ traffic: fn.spec.traffic?.map(toShare), code_digest: codeDigestOf(fn) }),
-  status: toStatusBody(fn),
+  ...toMetaBody(fn.metadata),
+  ...toSettings(fn.spec),
+  ...present({ code_digest: codeDigestOf(fn) }),
+  status: toStatusBody(fn.status ?? NO_STATUS),
 });
 
 /** Settings of a Function in the form of a PUT's body: what a PATCH is merged into. */
@@ -68,7 +58,7 @@ export const toSettings = (spec: FunctionSpec): Omit<FunctionSettings, "code_dig
   env_vars: spec.env ?? {},
   scale: { min: spec.scale.min, concurrency: spec.scale.concurrency },
   keep_versions: spec.keepVersions,
-  ...(spec.traffic !== undefined && { traffic: spec.traffic }),
+  ...(spec.traffic !== undefined && { traffic: spec.traffic.map(toShare) }),
 });
 
 /** The spec that settings ask for; where the code lies is not among them. */
@@ -83,34 +73,33 @@ export const toSpec = (settings: FunctionSettings): FunctionSpec => ({
   ...(settings.traffic !== undefined && { traffic: settings.traffic }),
 });
 
-const toBuildBody = (version: FunctionVersion): VersionBody["build"] => {
-  const build = version.status?.build;
-  return (
-    build && {
-      strategy: build.strategy,
-      startedAt: build.startedAt,
-      ...(build.seconds !== undefined && { seconds: build.seconds }),
-    }
-  );
-};
+const toBuildBody = ({ strategy, startedAt, seconds }: Build): NonNullable<VersionBody["build"]> => ({
+  strategy,
+  startedAt,
+  ...(seconds !== undefined && { seconds }),
+});
+
+const toVersionStatus = (status: FunctionVersionStatus) => ({
+  phase: status.phase ?? "Pending",
+  message: status.message ?? "",
+  conditions: status.conditions ?? [],
+  ...present({ image: status.image, build: status.build && toBuildBody(status.build) }),
+});
 
 /** A FunctionVersion with the share of calls that its function gives it. */
-export const toVersionBody = (version: FunctionVersion, fn: Function): VersionBody => {
-  const targets = (fn.status?.traffic ?? []).filter(({ uid }) => uid === version.metadata.uid);
+export const toVersionBody = ({ metadata, spec, status }: FunctionVersion, fn: Function): VersionBody => {
+  const targets = (fn.status?.traffic ?? []).filter(({ uid }) => uid === metadata.uid);
   return {
-    version: version.spec.version,
-    name: version.metadata.name,
-    created_at: version.metadata.creationTimestamp ?? "",
-    code_digest: version.spec.codeDigest,
-    runtime: version.spec.runtime,
-    entrypoint: version.spec.entrypoint,
-    memory_mb: version.spec.memoryMB,
-    timeout_sec: version.spec.timeoutSec,
-    phase: version.status?.phase ?? "Pending",
-    message: version.status?.message ?? "",
-    conditions: version.status?.conditions ?? [],
+    version: spec.version,
+    name: metadata.name,
+    created_at: metadata.creationTimestamp ?? "",
+    code_digest: spec.codeDigest,
+    runtime: spec.runtime,
+    entrypoint: spec.entrypoint,
+    memory_mb: spec.memoryMB,
+    timeout_sec: spec.timeoutSec,
+    ...toVersionStatus(status ?? {}),
     percent: targets.reduce((sum, { percent }) => sum + percent, 0),
     tags: targets.flatMap(({ tag }) => tag ?? []),
-    ...present({ image: version.status?.image, build: toBuildBody(version) }),
   };
 };

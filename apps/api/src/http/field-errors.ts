@@ -30,8 +30,16 @@ const knownFields = (schema: z.ZodType | undefined): string[] => {
 
 const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items", set: " items" };
 
-const explainUnion = (issue: Issue & { code: "invalid_value" }): string =>
-  `must be one of ${issue.values.map((value) => String(value)).join(", ")}`;
+const explainType = (issue: Issue & { code: "invalid_type" }): string => {
+  if (issue.message.endsWith("received undefined")) return "is required";
+  if (issue.expected === "int") return "must be a whole number";
+  return `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`;
+};
+
+const explainFormat = (at: z.ZodType | undefined): string => {
+  const description = unwrap(at)?.meta()?.description;
+  return description === undefined ? "has an invalid form" : `has an invalid form. It is: ${description}`;
+};
 
 /** Zod's issue as a person would say it: what the field must be. */
 const explain = (issue: Issue, at: z.ZodType | undefined): string => {
@@ -41,15 +49,11 @@ const explain = (issue: Issue, at: z.ZodType | undefined): string => {
     case "too_big":
       return `must be at most ${String(issue.maximum)}${UNITS[issue.origin] ?? ""}`;
     case "invalid_type":
-      return issue.input === undefined && issue.message.includes("undefined")
-        ? "is required"
-        : `must be ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected === "int" ? "whole number" : issue.expected}`;
+      return explainType(issue);
     case "invalid_value":
-      return explainUnion(issue);
-    case "invalid_format": {
-      const description = unwrap(at)?.meta()?.description;
-      return description === undefined ? "has an invalid form" : `has an invalid form. It is: ${description}`;
-    }
+      return `must be one of ${issue.values.map((value) => String(value)).join(", ")}`;
+    case "invalid_format":
+      return explainFormat(at);
     default:
       return issue.message;
   }

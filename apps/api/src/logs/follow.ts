@@ -71,7 +71,7 @@ const createJoiner = (options: FollowOptions, push: (line: LogLine) => Promise<v
 export async function* followLogs(options: FollowOptions): AsyncGenerator<LogLine[]> {
   const { kube, selection, signal, logger } = options;
   const window = createMergeWindow(WINDOW_MS, signal);
-  const join = createJoiner(options, window.push);
+  const join = createJoiner(options, (line) => window.push(line));
   const reflector = createReflector<Pod, Pod>({
     client: kube,
     resource: pods,

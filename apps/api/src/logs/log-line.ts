@@ -1,4 +1,4 @@
-import type { LogLine} from "@sless/contracts";
+import type { LogLine } from "@sless/contracts";
 import { RuntimeLogLine } from "@sless/contracts";
 
 /** A line as it came from a pod: with the cluster's own time for it, which orders lines of one pod. */

@@ -5,7 +5,7 @@ import type { Logger } from "./logger.js";
 
 /** What the API watches: tenants, whose identity it checks at every request, and changes that waits are woken by. */
 export interface ClusterView {
-  tenant(name: string): Tenant | undefined;
+  readonly tenant: (name: string) => Tenant | undefined;
   readonly tenantSignals: ChangeSignals;
   readonly functionSignals: ChangeSignals;
   readonly triggerSignals: ChangeSignals;

@@ -2,10 +2,10 @@ import type { Metrics } from "@sless/telemetry";
 import type { Observation } from "../http/observe.js";
 
 export interface ApiMetrics {
-  observeRequest(observation: Observation): void;
-  jwksFetched(outcome: "ok" | "failed"): void;
+  readonly observeRequest: (observation: Observation) => void;
+  readonly jwksFetched: (outcome: "ok" | "failed") => void;
   /** Says that tokens are not checked. */
-  markInsecure(): void;
+  readonly markInsecure: () => void;
 }
 
 /** The API's own series. Every label is from a closed set (security 29, D37): routes are templates. */

@@ -21,9 +21,9 @@ export interface ItemRoutesOptions<
   readonly collection: string;
   readonly schemas: { readonly create: Create; readonly put: Put; readonly patch: Patch };
   readonly service: {
-    create(namespace: string, input: z.output<Create>, intent: WriteIntent): Promise<T>;
-    replace(key: ItemKey, input: z.output<Put>, intent: WriteIntent): Promise<T>;
-    patch(key: ItemKey, input: z.output<Patch>, intent: WriteIntent): Promise<T>;
+    readonly create: (namespace: string, input: z.output<Create>, intent: WriteIntent) => Promise<T>;
+    readonly replace: (key: ItemKey, input: z.output<Put>, intent: WriteIntent) => Promise<T>;
+    readonly patch: (key: ItemKey, input: z.output<Patch>, intent: WriteIntent) => Promise<T>;
   };
   readonly reading: ItemReading<T>;
 }

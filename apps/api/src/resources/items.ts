@@ -1,5 +1,12 @@
 import { FIELD_MANAGERS, LABELS, type KubeObject, type ResourceType } from "@sless/contracts";
-import { AlreadyExistsError, ConflictError, NotFoundError, type KubeClient, type MergePatch } from "@sless/kube";
+import {
+  AlreadyExistsError,
+  ConflictError,
+  InvalidError,
+  NotFoundError,
+  type KubeClient,
+  type MergePatch,
+} from "@sless/kube";
 import { AlreadyExists, Conflict, NotFound, PreconditionFailed } from "../errors.js";
 import type { IfMatch } from "../http/conditional.js";
 import type { IdempotencyClaim } from "../http/idempotency.js";
@@ -41,6 +48,11 @@ export interface Items<T extends KubeObject> {
 
 const MAX_TRIES = 20;
 const FIELD_MANAGER = FIELD_MANAGERS.api;
+
+/** The object is not the one that was read: a 409, and for a patch of an object made anew meanwhile an immutable uid. */
+const isStale = (error: unknown): boolean =>
+  error instanceof ConflictError ||
+  (error instanceof InvalidError && error.causes.some(({ field }) => field === "metadata.uid"));
 
 const refuseStale = (current: KubeObject, ifMatch: IfMatch | undefined): void => {
   const version = current.metadata.resourceVersion;
@@ -150,7 +162,7 @@ export const createItems = <T extends KubeObject>(kube: KubeClient, resource: Re
           return await tryChange(key, intent, decide);
         } catch (error) {
           // With If-Match, the next try finds another version and answers 412 with it.
-          if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+          if (!isStale(error) || tries === MAX_TRIES) throw error;
         }
       }
     },

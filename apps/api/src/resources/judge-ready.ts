@@ -11,6 +11,11 @@ export interface Item extends KubeObject {
   };
 }
 
+const readyOf = ({ status }: Item): { condition: Condition; observed: number } | undefined => {
+  const condition = status?.conditions?.find(({ type }) => type === "Ready");
+  return condition && { condition, observed: condition.observedGeneration ?? status?.observedGeneration ?? 0 };
+};
+
 /**
  * Whether what was written is ready (R7). A condition speaks of the generation that it names; older ones say nothing
  * about the write that is waited for.
@@ -20,10 +25,10 @@ export const judgeReady = (
   object: Item,
   generation: number | undefined,
 ): Exclude<WaitOutcome, "timeout"> | undefined => {
-  const ready = object.status?.conditions?.find(({ type }) => type === "Ready");
-  const observed = ready?.observedGeneration ?? object.status?.observedGeneration ?? 0;
-  if (!ready || observed < Math.max(generation ?? 0, object.metadata.generation ?? 0)) return undefined;
+  const ready = readyOf(object);
+  if (!ready || ready.observed < Math.max(generation ?? 0, object.metadata.generation ?? 0)) return undefined;
+  const { status, reason } = ready.condition;
   // A disabled trigger is what was asked for.
-  if (ready.status === "True" || ready.reason === "Disabled") return "done";
-  return isLastingReason(ready.reason) ? "failed" : undefined;
+  if (status === "True" || reason === "Disabled") return "done";
+  return isLastingReason(reason) ? "failed" : undefined;
 };

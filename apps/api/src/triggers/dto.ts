@@ -1,4 +1,5 @@
-import type { Trigger, TriggerBody, TriggerSettings, TriggerSpec } from "@sless/contracts";
+import type { Trigger, TriggerBody, TriggerSettings, TriggerSpec, TriggerStatus } from "@sless/contracts";
+import { present, toMetaBody } from "../resources/dto.js";
 
 const toHttpBody = ({ http }: TriggerSpec): TriggerBody["http"] => ({
   ...(http.host !== undefined && { host: http.host }),
@@ -6,24 +7,18 @@ const toHttpBody = ({ http }: TriggerSpec): TriggerBody["http"] => ({
   methods: http.methods,
 });
 
+const toStatusBody = (status: TriggerStatus): TriggerBody["status"] => ({
+  phase: status.phase ?? "Pending",
+  message: status.message ?? "",
+  conditions: status.conditions ?? [],
+  ...present({ observed_generation: status.observedGeneration, url: status.url }),
+});
+
 /** A Trigger as the REST API answers it. */
 export const toTriggerBody = ({ metadata, spec, status }: Trigger): TriggerBody => ({
-  name: metadata.name,
-  namespace: metadata.namespace ?? "",
-  uid: metadata.uid ?? "",
-  generation: metadata.generation ?? 0,
-  created_at: metadata.creationTimestamp ?? "",
-  function: spec.functionRef.name,
-  type: spec.type,
-  enabled: spec.enabled,
-  http: toHttpBody(spec),
-  status: {
-    phase: status?.phase ?? "Pending",
-    message: status?.message ?? "",
-    conditions: status?.conditions ?? [],
-    ...(status?.observedGeneration !== undefined && { observed_generation: status.observedGeneration }),
-    ...(status?.url !== undefined && { url: status.url }),
-  },
+  ...toMetaBody(metadata),
+  ...toSettings(spec),
+  status: toStatusBody(status ?? {}),
 });
 
 /** Settings of a Trigger in the form of a PUT's body: what a PATCH is merged into. */

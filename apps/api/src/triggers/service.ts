@@ -36,7 +36,6 @@ const makeChange = (current: Trigger, settings: TriggerSettings, exact: boolean)
 };
 
 export const createTriggers = (items: Items<Trigger>): Triggers => ({
-   
   create: async (namespace, { name, ...settings }, intent) => {
     refuseOddHost(settings);
     return items.create(

@@ -1,17 +1,18 @@
 import { API_VARIABLES, CONTROLLER_VARIABLES, GATEWAY_VARIABLES } from "../config/apps.js";
-import type { Variable, Variables } from "../config/variables.js";
+import type { Address, Variable, Variables } from "../config/variables.js";
 
 const escapeCell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ");
+
+const isAddress = (value: object): value is Address => "host" in value && "port" in value;
 
 /** What an unset variable means, as text: its default, "required", or nothing. */
 const describeDefault = ({ parse }: Variable): string => {
   const result = parse.safeParse(undefined);
   if (!result.success) return "**required**";
-  const value: unknown = result.data;
+  const value = result.data;
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return "–";
-  if (typeof value !== "object" || value === null) return `\`${String(value)}\``;
-  const { host, port } = value as { host?: unknown; port?: unknown };
-  return typeof host === "string" ? `\`${host}:${String(port)}\`` : `\`${JSON.stringify(value)}\``;
+  if (typeof value === "object" && value !== null && isAddress(value)) return `\`${value.host}:${value.port}\``;
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 };
 
 const makeRow = ([name, variable]: [string, Variable]): string => {
