@@ -12,7 +12,7 @@ export {
   type RegistryTimeouts,
 } from "./registry/config.js";
 export { createRegistryClient, type RegistryClient } from "./registry/client.js";
-export type { BlobIdentity, BlobSource } from "./registry/blobs.js";
+export type { BlobIdentity, BlobSource } from "./registry/upload-blob.js";
 export type { Manifest } from "./registry/manifests.js";
 export {
   RegistryDenied,

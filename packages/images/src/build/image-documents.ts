@@ -3,12 +3,15 @@ import { sha256Digest } from "../registry/verify.js";
 import type { BaseImage } from "./base-image.js";
 import type { BuildRequest } from "./strategy.js";
 
-/** A layer that comes on top of the base. */
+/** A layer that comes on top of the base, by the digest of its uncompressed tar (`sha256:…`). */
+export interface AddedDiffId {
+  from: "dependencies" | "code";
+  diffId: string;
+}
+
+/** The same as it lies in the registry. */
 export interface AddedLayer {
   from: "dependencies" | "code";
-  /** `sha256:…` of the uncompressed tar. */
-  diffId: string;
-  /** As it lies in the registry. */
   digest: string;
   size: number;
 }
@@ -20,51 +23,53 @@ export interface EncodedDocument<T> {
   digest: string;
 }
 
-export interface ImageDocuments {
+/** A base image with the config of the image that stands on it. */
+export interface PreparedBase {
+  base: BaseImage;
   config: EncodedDocument<ImageConfig>;
-  /** Its digest is what a pod runs. */
-  manifest: EncodedDocument<ImageManifest>;
 }
 
 /** Fixed, so that the same code on the same base is the same image. */
 const CREATED = "1970-01-01T00:00:00Z";
 
 /**
- * Makes config and manifest of a function's image, in OCI media types throughout. Nothing in them changes with the
- * version or its settings: a version that only changes a setting runs the image of the one before.
+ * Makes the config of a function's image: the base's with the added layers. Nothing in it changes with the version or
+ * its settings: a version that only changes a setting runs the image of the one before.
  */
-export function makeImageDocuments(
+export function makeConfig(
   request: BuildRequest,
-  base: BaseImage,
+  { config: base }: BaseImage,
+  added: readonly AddedDiffId[],
+): EncodedDocument<ImageConfig> {
+  const history = added.map(({ from, diffId }) => ({ created: CREATED, created_by: `sless: ${from} ${diffId}` }));
+  return encode({
+    ...base,
+    created: CREATED,
+    config: { ...base.config, Labels: { ...base.config?.Labels, ...imageMarks(request) } },
+    rootfs: { type: "layers", diff_ids: [...base.rootfs.diff_ids, ...added.map(({ diffId }) => diffId)] },
+    // Tools pair history with layers; a base without one must stay without.
+    ...(base.history ? { history: [...base.history, ...history] } : {}),
+  });
+}
+
+/** Makes the manifest, in OCI media types throughout; its digest is what a pod runs. */
+export function makeManifest(
+  request: BuildRequest,
+  { base, config }: PreparedBase,
   added: readonly AddedLayer[],
-): ImageDocuments {
-  const marks = imageMarks(request);
-  const config = encode(makeConfig(base.config, added, marks));
-  const manifest = encode({
-    schemaVersion: 2 as const,
+): EncodedDocument<ImageManifest> {
+  return encode({
+    schemaVersion: 2,
     mediaType: MEDIA_TYPES.manifest,
     config: { mediaType: MEDIA_TYPES.config, digest: config.digest, size: config.bytes.length },
     layers: [...base.layers, ...added.map(({ digest, size }) => ({ mediaType: MEDIA_TYPES.layerGzip, digest, size }))],
-    annotations: marks,
-  });
-  return { config, manifest };
+    annotations: imageMarks(request),
+  } as const);
 }
 
 function encode<T>(document: T): EncodedDocument<T> {
   const bytes = Buffer.from(JSON.stringify(document));
   return { document, bytes, digest: sha256Digest(bytes) };
-}
-
-function makeConfig(base: ImageConfig, added: readonly AddedLayer[], marks: Record<string, string>): ImageConfig {
-  const history = added.map(({ from, diffId }) => ({ created: CREATED, created_by: `sless: ${from} ${diffId}` }));
-  return {
-    ...base,
-    created: CREATED,
-    config: { ...base.config, Labels: { ...base.config?.Labels, ...marks } },
-    rootfs: { type: "layers", diff_ids: [...base.rootfs.diff_ids, ...added.map(({ diffId }) => diffId)] },
-    // Tools pair history with layers; a base without one must stay without.
-    ...(base.history ? { history: [...base.history, ...history] } : {}),
-  };
 }
 
 function imageMarks({ function: fn, code, base }: BuildRequest): Record<string, string> {

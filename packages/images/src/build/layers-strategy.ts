@@ -6,7 +6,7 @@ import { MEDIA_TYPES, type ImageManifest } from "../registry/documents.js";
 import { formatImageReference, parseImageReference } from "../registry/reference.js";
 import { cacheBaseImages } from "./base-cache.js";
 import { dependencyHints } from "./dependency-hints.js";
-import { makeImageDocuments, type AddedLayer } from "./image-documents.js";
+import { makeConfig, makeManifest, type AddedDiffId, type AddedLayer, type PreparedBase } from "./image-documents.js";
 import { BaseImageUnusable } from "./errors.js";
 import { findWholeImage } from "./recorded-image.js";
 import { shareLayers } from "./share-layers.js";
@@ -92,15 +92,17 @@ async function findRecorded(
   return manifest && { digest, manifest };
 }
 
+/**
+ * Everything that needs not wait runs side by side: the config is known before any layer is up, since it names layers
+ * by the digests of their tars. Only the manifest comes last.
+ */
 async function pushImage(
   builder: Builder,
   request: BuildRequest,
   { signal }: BuildContext,
   timings: Stopwatch,
 ): Promise<PushedImage> {
-  const { target } = builder;
-  const { repository } = request;
-  const [base, added] = await together(
+  const [prepared, added] = await together(
     signal,
     (either) =>
       [
@@ -108,33 +110,44 @@ async function pushImage(
         timings.of("layers", () => pushLayers(builder, request, either)),
       ] as const,
   );
-  const { config, manifest } = makeImageDocuments(request, base, added);
+  const manifest = makeManifest(request, prepared, added);
   return timings.of("manifest", async () => {
-    const open = () => Promise.resolve(Readable.from([config.bytes]));
-    await target.uploadBlob(repository, { open, digest: config.digest, size: config.bytes.length }, signal);
     const upload = { bytes: manifest.bytes, mediaType: MEDIA_TYPES.manifest, signal };
-    await target.putManifest(repository, imageTag(request, manifest.digest), upload);
+    await builder.target.putManifest(request.repository, imageTag(request, manifest.digest), upload);
     return { digest: manifest.digest, manifest: manifest.document };
   });
 }
 
-async function prepareBase(builder: Builder, request: BuildRequest, signal: AbortSignal) {
+/** Makes the base's blobs readable in the function's repository and stores the config that names them. */
+async function prepareBase(builder: Builder, request: BuildRequest, signal: AbortSignal): Promise<PreparedBase> {
   const { target } = builder;
+  const { repository } = request;
   const reference = parseImageReference(request.base);
   const source = reference.host === target.host ? target : builder.sourceFor?.(reference.host);
   if (!source) throw new BaseImageUnusable(`Base image ${request.base} lies in a registry that is not configured`);
   const base = await builder.readBase(source, reference, request.platform, signal);
-  await shareLayers(base, { source, target, repository: request.repository }, signal);
-  return base;
+  const config = makeConfig(request, base, addedDiffIds(request));
+  const open = () => Promise.resolve(Readable.from([config.bytes]));
+  await together(signal, (either) => [
+    shareLayers(base, { source, target, repository }, either),
+    target.uploadBlob(repository, { open, digest: config.digest, size: config.bytes.length }, either),
+  ]);
+  return { base, config };
+}
+
+/** What comes on top of the base, in order. */
+function addedSources(request: BuildRequest): { from: AddedLayer["from"]; layer: DependencyLayer }[] {
+  const dependencies = (request.dependencies ?? []).map((layer) => ({ from: "dependencies" as const, layer }));
+  return [...dependencies, { from: "code", layer: request.code }];
+}
+
+function addedDiffIds(request: BuildRequest): AddedDiffId[] {
+  return addedSources(request).map(({ from, layer }) => ({ from, diffId: `sha256:${layer.codeDigest}` }));
 }
 
 function pushLayers(builder: Builder, request: BuildRequest, signal: AbortSignal): Promise<AddedLayer[]> {
-  const sources = [
-    ...(request.dependencies ?? []).map((layer) => ({ from: "dependencies" as const, layer })),
-    { from: "code" as const, layer: request.code },
-  ];
   return together(signal, (either) =>
-    sources.map(({ from, layer }) => pushLayer(builder, request, { from, layer }, either)),
+    addedSources(request).map((source) => pushLayer(builder, request, source, either)),
   );
 }
 
@@ -146,7 +159,7 @@ async function pushLayer(
 ): Promise<AddedLayer> {
   const open = async () => verifyLayer(await layer.openArtifact(), layer.codeDigest, mostTarBytes);
   const blob = await target.uploadBlob(request.repository, { open }, signal);
-  return { from, diffId: `sha256:${layer.codeDigest}`, ...blob };
+  return { from, ...blob };
 }
 
 /**

@@ -79,14 +79,9 @@ function encodeUstar(fields: UstarFields): Buffer {
   block.write(octal(0, 7), 329, "latin1");
   block.write(octal(0, 7), 337, "latin1");
   block.write(fields.prefix, 345, PREFIX_BYTES, "latin1");
-  block.write(
-    `${octal(
-      block.reduce((sum, byte) => sum + byte, 0),
-      6,
-    )}\0 `,
-    148,
-    "latin1",
-  );
+  let sum = 0;
+  for (const byte of block) sum += byte;
+  block.write(`${octal(sum, 6)}\0 `, 148, "latin1");
   return block;
 }
 

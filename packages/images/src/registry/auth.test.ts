@@ -121,7 +121,7 @@ describe("Bearer", () => {
   it("D20: logs in once more when the token dies in the middle of a push", async () => {
     const tokens = await startTokenService((_scopes, count) => ({ body: { token: `t${count}`, expires_in: 3600 } }));
     let uses = 0;
-    demandBearer(tokens.realm, (token) => token === "t2" || (token === "t1" && ++uses <= 7));
+    demandBearer(tokens.realm, (token) => token === "t2" || (token === "t1" && ++uses <= 3));
     const client = createRegistryClient({ url: registry.url, credentials });
     for (let i = 0; i < 3; i++) await client.uploadBlob(REPO, source);
     expect(tokens.seen).toHaveLength(2);
@@ -159,8 +159,8 @@ describe("credentials", () => {
 
   it("do not go with an upload that the registry sends to another origin", async () => {
     const storage = await startFakeRegistry();
-    storage.intercept = ({ method }, response) => {
-      response.writeHead(method === "PATCH" ? 202 : 201, { location: "/upload?_state=2" }).end();
+    storage.intercept = (_request, response) => {
+      response.writeHead(201).end();
       return true;
     };
     registry.intercept = ({ headers }, response) => {
@@ -171,10 +171,9 @@ describe("credentials", () => {
     const client = createRegistryClient({ url: registry.url, credentials });
     await client.uploadBlob(REPO, source);
     expect(storage.requests.map(({ method, headers }) => [method, headers.authorization])).toEqual([
-      ["PATCH", undefined],
       ["PUT", undefined],
     ]);
-    expect(storage.requests[1]?.url).toContain("_state=2&digest=sha256");
+    expect(storage.requests[0]?.url).toContain("_state=1&digest=sha256");
     await Promise.all([client.close(), storage.close()]);
   });
 });

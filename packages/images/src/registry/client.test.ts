@@ -62,10 +62,13 @@ describe("blobs", () => {
   it.each([500, 502, 503, 429])("opens the source again after a %d in the middle of an upload", async (code) => {
     registry.intercept = failing(2, ({ method }) => method === "PATCH", status(code));
     let opened = 0;
-    const counted = { open: () => Promise.resolve(Readable.from([blob.subarray(0, ++opened && 5), blob.subarray(5)])) };
+    const large = Buffer.alloc(600_000, "streamed, not gathered ");
+    const counted = {
+      open: () => Promise.resolve(Readable.from([large.subarray(0, ++opened && 300_000), large.subarray(300_000)])),
+    };
     await client.uploadBlob(REPO, counted);
     expect(opened).toBe(3);
-    expect(registry.blobs(REPO).get(sha256Digest(blob))).toEqual(blob);
+    expect(registry.blobs(REPO).get(sha256Digest(large))).toEqual(large);
   });
 
   it("stops after a bounded number of tries", async () => {

@@ -1,11 +1,12 @@
 import type { Readable } from "node:stream";
-import { hasBlob, mountBlob, openBlob, uploadBlob, type BlobIdentity, type BlobSource } from "./blobs.js";
+import { hasBlob, mountBlob, openBlob } from "./blobs.js";
 import { readBounded } from "./bounded-body.js";
 import type { RegistryConfig } from "./config.js";
 import { deleteManifest, getManifest, putManifest, type Manifest } from "./manifests.js";
 import { checkRepository } from "./reference.js";
 import { listTags } from "./tags.js";
 import { createTransport, discard } from "./transport.js";
+import { uploadBlob, type BlobIdentity, type BlobSource } from "./upload-blob.js";
 
 /**
  * A client of one registry (OCI distribution specification 1.1). Digests are computed here and never taken from a
