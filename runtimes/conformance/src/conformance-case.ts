@@ -22,6 +22,8 @@ export interface LoadFailureCase {
   readonly title: string;
   readonly only?: RuntimeUnderTest["language"];
   readonly pod: PodSettings;
-  /** Texts that the message must hold. `{file}` stands for the entry file's extension of the language. */
+  /** Files that no linter would leave alone, by path, in place of the language's fixtures. */
+  readonly files?: Readonly<Partial<Record<RuntimeUnderTest["language"], Readonly<Record<string, string>>>>>;
+  /** Texts that the message must hold; `{ext}` stands for the extension of the language's modules. */
   readonly says: readonly string[];
 }

@@ -33,7 +33,8 @@ const describeGroup = (runtime: RuntimeUnderTest, group: CaseGroup, framework: T
 };
 
 const runLoadFailure = async (runtime: RuntimeUnderTest, one: LoadFailureCase): Promise<void> => {
-  const pod = new Pod(runtime, one.pod);
+  const files = one.files?.[runtime.language];
+  const pod = new Pod(runtime, { ...one.pod, ...(files !== undefined && { files }) });
   try {
     assert.equal(await pod.exited(), 1);
     const { reason, message } = JSON.parse(pod.terminationLog) as { reason: string; message: string };

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,8 +20,8 @@ export interface RuntimeUnderTest {
 /** What differs between pods of the suite; all else is as the controller sets it. */
 export interface PodSettings {
   readonly entrypoint: string;
-  /** Folder of the code below `fixtures/<language>`; default that folder itself. */
-  readonly code?: string;
+  /** The function's files by path; without them the code is `fixtures/<language>`. */
+  readonly files?: Readonly<Record<string, string>>;
   readonly concurrency?: number;
   readonly timeoutSec?: number;
   readonly memoryMb?: number;
@@ -72,7 +72,7 @@ export class Pod {
 
   constructor(runtime: RuntimeUnderTest, settings: PodSettings) {
     const [program, ...parameters] = runtime.command;
-    this.codeDir = join(FIXTURES, runtime.language, settings.code ?? "");
+    this.codeDir = settings.files === undefined ? join(FIXTURES, runtime.language) : this.#writeCode(settings.files);
     this.#process = spawn(program, parameters, {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...this.#environment(settings), ...runtime.env, ...settings.env },
@@ -178,6 +178,15 @@ export class Pod {
       await this.exited().catch(() => this.signal("SIGKILL"));
     }
     rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  #writeCode(files: Readonly<Record<string, string>>): string {
+    const codeDir = join(this.#directory, "code");
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(codeDir, path)), { recursive: true });
+      writeFileSync(join(codeDir, path), text);
+    }
+    return codeDir;
   }
 
   #environment(settings: PodSettings): Record<string, string> {

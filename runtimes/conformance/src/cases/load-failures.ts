@@ -1,5 +1,17 @@
 import type { LoadFailureCase } from "../conformance-case.js";
 
+/** A module with a syntax error in its second line, and one that imports it. */
+const BROKEN: NonNullable<LoadFailureCase["files"]> = {
+  node: {
+    "lib/broken.mjs": "export const fine = 1;\nexport const handler = () => ;\n",
+    "app.mjs": 'import "./lib/broken.mjs";\nexport const handler = () => "never";\n',
+  },
+  python: {
+    "lib/broken.py": "fine = 1\ndef handler(event, context) return 1\n",
+    "app.py": 'import lib.broken\n\ndef handler(event, context):\n    return "never"\n',
+  },
+};
+
 /** Each ends the pod with exit code 1 and a message for the function's `Ready` condition. */
 export const LOAD_FAILURES: readonly LoadFailureCase[] = [
   {
@@ -23,21 +35,24 @@ export const LOAD_FAILURES: readonly LoadFailureCase[] = [
   {
     id: "R27",
     title: "a syntax error has its file and line",
-    pod: { entrypoint: "load/syntax.handler" },
-    says: ["load/syntax.{ext}:2", "SyntaxError"],
+    pod: { entrypoint: "lib/broken.handler" },
+    files: BROKEN,
+    says: ["lib/broken.{ext}:2", "SyntaxError"],
   },
   {
     id: "R27",
     title: "a syntax error in an imported module has that module's file and line",
-    pod: { entrypoint: "load/imports_syntax.handler" },
-    says: ["load/syntax.{ext}:2", "SyntaxError"],
+    pod: { entrypoint: "app.handler" },
+    files: BROKEN,
+    says: ["lib/broken.{ext}:2", "SyntaxError"],
   },
   {
     id: "R27",
     title: "a syntax error in CommonJS has its file and line",
     only: "node",
-    pod: { entrypoint: "load/syntax-cjs.handler" },
-    says: ["load/syntax-cjs.cjs:2", "SyntaxError"],
+    pod: { entrypoint: "app.handler" },
+    files: { node: { "app.cjs": "const fine = 1;\nexports.handler = () => ;\n" } },
+    says: ["app.cjs:2", "SyntaxError"],
   },
   {
     id: "R22",
@@ -79,7 +94,8 @@ export const LOAD_FAILURES: readonly LoadFailureCase[] = [
     id: "loading",
     title: "TypeScript that was not compiled is explained",
     only: "node",
-    pod: { entrypoint: "load/source.handler" },
-    says: ["load/source.ts", "compile"],
+    pod: { entrypoint: "app.handler" },
+    files: { node: { "app.ts": "export const handler = (): string => 'never';\n" } },
+    says: ["app.ts", "compile"],
   },
 ];

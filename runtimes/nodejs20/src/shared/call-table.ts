@@ -1,9 +1,9 @@
 /**
- * The call table: one small file per worker, written by the worker with one `pwrite` at the start and one at the end of
- * a call (about a microsecond each), read by the supervisor when it needs to know. It outlives a worker that dies at
+ * The call table: one small file per worker, written by the worker with one `pwrite` at the start of a call (about a
+ * microsecond) and one after its end unless the next call comes first, read by the supervisor when it needs to know. It outlives a worker that dies at
  * any instruction, so the supervisor knows exactly which connections it owes an answer, at no cost of its own per call.
  */
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { accessSync, closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -39,11 +39,23 @@ export interface TableHeader {
 
 const positionOf = (slot: number): number => (slot + 1) * RECORD_BYTES;
 
+/** How long an ended call may still stand as running: while calls follow each other, each costs one write, not two. */
+const IDLE_WRITE_DELAY_MS = 5;
+const ended: CallRecordWriter[] = [];
+
+const writeEnded = (): void => {
+  for (const record of ended) record.flushIfIdle();
+  ended.length = 0;
+};
+
+const { setTimeout } = globalThis;
+
 /** The worker's side of one connection's record. */
 export class CallRecordWriter {
   readonly #buffer = Buffer.alloc(RECORD_BYTES);
   readonly #position: number;
   #isClosed = false;
+  #isListed = false;
 
   constructor(
     private readonly fd: number,
@@ -63,25 +75,41 @@ export class CallRecordWriter {
   }
 
   answering(): void {
-    this.#setState(CALL_ANSWERING);
+    this.#buffer.writeUInt32LE(CALL_ANSWERING, 0);
+    this.#flush();
   }
 
+  /** Says that the call's answer is sent: within five milliseconds, or before the process exits. */
   idle(): void {
-    this.#setState(CALL_IDLE);
+    this.#buffer.writeUInt32LE(CALL_IDLE, 0);
+    if (this.#isListed) return;
+    if (ended.length === 0) setTimeout(writeEnded, IDLE_WRITE_DELAY_MS);
+    ended.push(this);
+    this.#isListed = true;
+  }
+
+  /** Called for a record that was idle; the next call may have begun and be written since. */
+  flushIfIdle(): void {
+    this.#isListed = false;
+    if (this.#buffer[0] === CALL_IDLE) this.#flush();
   }
 
   /** The connection is gone: its slot may be another's from now on, whatever a call of it still does. */
   close(): void {
-    this.idle();
+    this.#buffer.writeUInt32LE(CALL_IDLE, 0);
+    this.#flush();
     this.#isClosed = true;
   }
 
-  #setState(state: number): void {
-    if (this.#isClosed) return;
-    this.#buffer.writeUInt32LE(state, 0);
-    writeSync(this.fd, this.#buffer, 0, 4, this.#position);
+  #flush(): void {
+    if (!this.#isClosed) writeSync(this.fd, this.#buffer, 0, 4, this.#position);
   }
 }
+
+/** Leaves the table true when the function's code ends the process. */
+export const flushCallRecordsAtExit = (): void => {
+  process.once("exit", writeEnded);
+};
 
 /** The worker's side of the table's header. */
 export class TableHeaderWriter {
@@ -99,6 +127,16 @@ export class TableHeaderWriter {
   }
 }
 
+/** Memory rather than a disk where there is such a place: a write to it costs half as much. */
+const memoryDirectory = (): string => {
+  try {
+    accessSync("/dev/shm", constants.W_OK);
+    return "/dev/shm";
+  } catch {
+    return tmpdir();
+  }
+};
+
 /** The supervisor's side: makes the file, hands its descriptor to a worker, reads it. */
 export class CallTable {
   readonly fd: number;
@@ -106,7 +144,7 @@ export class CallTable {
   #slotsInUse = 0;
 
   constructor(private readonly maxSlots: number) {
-    const directory = mkdtempSync(join(tmpdir(), "sless-calls-"));
+    const directory = mkdtempSync(join(memoryDirectory(), "sless-calls-"));
     this.fd = openSync(join(directory, "table"), "w+", 0o600);
     // Only the descriptors keep the file: it goes with the two processes, however they end.
     rmSync(directory, { recursive: true });

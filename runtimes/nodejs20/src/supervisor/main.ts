@@ -1,6 +1,6 @@
 /** Entry of a function's pod: reads its environment, starts the supervisor, ends with it. */
 import { createControlServer } from "./control-server.js";
-import { ConfigError, parseConfig } from "./config.js";
+import { parseConfig } from "./config.js";
 import { LogSink } from "./log-sink.js";
 import { Supervisor } from "./supervisor.js";
 import { writeTerminationLog } from "./termination-log.js";
@@ -46,7 +46,7 @@ const start = async (): Promise<void> => {
     await run(parseConfig(process.env));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    fail("ConfigError", error instanceof ConfigError ? message : `the runtime cannot start: ${message}`);
+    fail("WorkerCrashed", `the runtime cannot start: ${message}`);
   }
 };
 

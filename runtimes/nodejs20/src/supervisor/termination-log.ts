@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 
-export type FatalReason = "LoadError" | "ConfigError" | "OutOfMemory" | "WorkerCrashed";
+export type FatalReason = "LoadError" | "OutOfMemory" | "WorkerCrashed";
 
 /** Kubernetes reads no more than this of a container's termination message. */
 const MAX_BYTES = 4096;

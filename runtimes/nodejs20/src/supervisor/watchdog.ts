@@ -2,7 +2,7 @@ import { monotonicMs } from "../shared/monotonic-clock.js";
 import type { WorkerProcess } from "./worker-process.js";
 
 /** Looks often while calls are in progress, since memory can fill within a tenth of a second; seldom otherwise. */
-const BUSY_INTERVAL_MS = 25;
+const BUSY_INTERVAL_MS = 50;
 const IDLE_INTERVAL_MS = 100;
 /** A loop that has not turned for this long (three beats) is stuck. */
 const STUCK_AFTER_MS = 600;

@@ -18,6 +18,7 @@ const DROPPED = new Set([
 ]);
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const FORBIDDEN_IN_VALUE = /[\0-\x08\n-\x1f\x7f]/;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const BEYOND_LATIN1 = /[^\0-\xff]/;
@@ -27,13 +28,16 @@ const checkedName = (name: string): string => {
   throw new BadResult(`the header name ${JSON.stringify(name.slice(0, 80))} is not valid: letters, digits and hyphens`);
 };
 
+const isPlain = (value: unknown): value is string | number | boolean | bigint =>
+  ["string", "number", "boolean", "bigint"].includes(typeof value);
+
 /** Text of one value; undefined leaves the header out. Text beyond Latin-1 travels as its UTF-8 bytes. */
 const valueText = (name: string, value: unknown): string | undefined => {
   if (value === null || value === undefined) return undefined;
-  if (typeof value === "object" || typeof value === "function" || typeof value === "symbol") {
+  if (!isPlain(value)) {
     throw new BadResult(`the value of header ${name} is of type ${typeName(value)}: use a string, number or boolean`);
   }
-  const text = String(value as string | number | boolean | bigint);
+  const text = String(value);
   if (FORBIDDEN_IN_VALUE.test(text)) {
     throw new BadResult(`the value of header ${name} holds a control character, such as a line break`);
   }

@@ -2,12 +2,11 @@ import { createServer } from "node:http";
 import { Call } from "./call.js";
 import { Connection } from "./connection.js";
 import { receiveBody } from "./receive-body.js";
-import { declaredBody, parseRequestHead } from "./request-head.js";
+import { declaredBody, RequestHead } from "./request-head.js";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Fault, WorkerConfig } from "../shared/protocol.js";
 import type { CallRunner } from "./call-runner.js";
-import type { RequestHead } from "./request-head.js";
 import type { AnswerWriter } from "./send-answer.js";
 import type { SupervisorChannel } from "./supervisor-channel.js";
 
@@ -91,7 +90,7 @@ export class CallServer {
     connection.pending++;
     response.sendDate = false;
     if (this.#closedFor !== undefined) this.#arrangeEnd(connection, response);
-    const head = parseRequestHead(request.rawHeaders);
+    const head = new RequestHead(request.rawHeaders);
     const refusal = this.#refusal(head);
     if (refusal !== undefined) {
       this.#refuse(response, head, refusal);
@@ -104,7 +103,7 @@ export class CallServer {
 
   #refusal(head: RequestHead): Refusal | undefined {
     const { config, runner } = this.parts;
-    const wanted = head.platform["x-sless-version-uid"];
+    const wanted = head.versionUid;
     if (wanted !== undefined && wanted !== config.versionUid) {
       return { fault: "wrong-version", message: `this pod runs version uid ${config.versionUid}` };
     }
@@ -187,6 +186,6 @@ export class CallServer {
 }
 
 const budgetMs = (head: RequestHead, timeoutMs: number): number => {
-  const given = Number(head.platform["x-sless-deadline-ms"] ?? Infinity);
+  const given = Number(head.deadlineMs ?? Infinity);
   return Number.isNaN(given) ? timeoutMs : Math.min(given, timeoutMs);
 };

@@ -1,40 +1,20 @@
 import { isUtf8 } from "node:buffer";
-import { parse as parseQueryString } from "node:querystring";
+import { parseQuery } from "./query.js";
+import type { NameMap } from "./name-map.js";
 import type { HeaderMap, MultiHeaderMap, RequestHead } from "./request-head.js";
 
-/** The first argument of a handler, as on Yandex Cloud Functions and AWS Lambda. All maps have no prototype. */
+/** The first argument of a handler, as on Yandex Cloud Functions and AWS Lambda. All maps inherit nothing. */
 export interface FunctionEvent {
   httpMethod: string;
   path: string;
   headers: HeaderMap;
   multiValueHeaders: MultiHeaderMap;
-  queryStringParameters: Record<string, string>;
-  multiValueQueryStringParameters: Record<string, string[]>;
+  queryStringParameters: NameMap<string>;
+  multiValueQueryStringParameters: NameMap<string[]>;
   body: string;
   isBase64Encoded: boolean;
   requestContext: Record<string, unknown>;
 }
-
-/** More keys than this are dropped: a query is at most as long as a request's head. */
-const MAX_QUERY_KEYS = 1000;
-
-interface Query {
-  readonly single: Record<string, string>;
-  readonly multi: Record<string, string[]>;
-}
-
-const parseQuery = (query: string): Query => {
-  const single = Object.create(null) as Record<string, string>;
-  const multi = Object.create(null) as Record<string, string[]>;
-  if (query === "") return { single, multi };
-  const parsed = parseQueryString(query, "&", "=", { maxKeys: MAX_QUERY_KEYS });
-  for (const [name, value] of Object.entries(parsed)) {
-    const values = Array.isArray(value) ? value : [value ?? ""];
-    multi[name] = values;
-    single[name] = values[values.length - 1] ?? "";
-  }
-  return { single, multi };
-};
 
 let lastTimestamp = 0;
 let lastTime = "";
@@ -52,8 +32,7 @@ const timeText = (timestamp: number): string => {
  * What the gateway knows about the call. It is trusted to be JSON of an object; anything else leaves the context empty
  * rather than failing the call.
  */
-const parseContext = (encoded: string | undefined): Record<string, unknown> => {
-  if (encoded === undefined) return {};
+const parseContext = (encoded: string): Record<string, unknown> => {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(encoded, "base64url").toString());
     if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return {};
@@ -65,15 +44,17 @@ const parseContext = (encoded: string | undefined): Record<string, unknown> => {
 
 const makeRequestContext = (method: string, head: RequestHead): Record<string, unknown> => {
   const timestamp = Date.now();
-  const { identity, sourceIp, ...given } = parseContext(head.platform["x-sless-context"]);
-  return {
-    ...given,
+  const own = {
     requestId: head.requestId,
-    identity: { sourceIp: sourceIp ?? "", userAgent: head.headers["user-agent"] ?? "", ...(identity as object) },
+    identity: { sourceIp: "", userAgent: head.headers["user-agent"] ?? "" },
     httpMethod: method,
     requestTime: timeText(timestamp),
     timestamp,
   };
+  if (head.context === undefined) return own;
+  const { identity, sourceIp, ...given } = parseContext(head.context);
+  const known = { ...own.identity, ...(typeof sourceIp === "string" && { sourceIp }), ...(identity as object) };
+  return { ...given, ...own, identity: known };
 };
 
 /**

@@ -2,6 +2,7 @@ import type { FaultBody } from "../shared/protocol.js";
 
 const MAX_MESSAGE_CHARACTERS = 4096;
 const MAX_STACK_LINES = 30;
+const MAX_LINE_CHARACTERS = 1024;
 
 /** Removes the place where the code lies on this machine: callers and conditions see paths below the function's folder. */
 export type HidePaths = (text: string) => string;
@@ -24,7 +25,7 @@ const stackLines = (stack: string, hidePaths: HidePaths): string[] =>
     .split("\n", MAX_STACK_LINES * 2)
     .filter((line) => !isForeignFrame(line))
     .slice(0, MAX_STACK_LINES)
-    .map((line) => line.slice(0, MAX_MESSAGE_CHARACTERS));
+    .map((line) => line.slice(0, MAX_LINE_CHARACTERS));
 
 /** Describes whatever a handler threw. Never throws itself, though getters of the thrown value may. */
 export const describeThrown = (thrown: unknown, hidePaths: HidePaths): FaultBody => {

@@ -15,7 +15,8 @@ export const withCallback =
     new Promise((resolve, reject) => {
       const returned = handler(event, context, (error, result) => {
         if (error === null || error === undefined) resolve(result);
-        else reject(error instanceof Error ? error : new Error(String(error)));
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- passed on as the handler gave it
+        else reject(error);
       });
       if (isThenable(returned)) returned.then(resolve, reject);
     });

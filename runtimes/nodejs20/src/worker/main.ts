@@ -1,6 +1,6 @@
 /** Entry of the worker process: loads the function's code and answers the calls of the connections it is given. */
 import { realpathSync } from "node:fs";
-import { TableHeaderWriter } from "../shared/call-table.js";
+import { flushCallRecordsAtExit, TableHeaderWriter } from "../shared/call-table.js";
 import { monotonicMs } from "../shared/monotonic-clock.js";
 import { BEAT_INTERVAL_MS, CALL_TABLE_FD } from "../shared/protocol.js";
 import { CallRunner } from "./call-runner.js";
@@ -60,6 +60,7 @@ const onLoadFailure = (error: unknown): void => {
 
 captureOutput(() => currentCall.getStore()?.requestId ?? "");
 markAbort();
+flushCallRecordsAtExit();
 startBeat();
 process.on("uncaughtException", onLoadFailure).on("unhandledRejection", onLoadFailure);
 // A Ctrl-C in a terminal reaches the whole process group: the supervisor alone decides when a worker ends.

@@ -46,10 +46,10 @@ const captureStream = (stream: OutputStream, current: CurrentRequestId): void =>
   const write = (chunk: unknown, encoding?: unknown, callback?: unknown): boolean => {
     writeFrames(stream, toBuffer(chunk, encoding), current());
     const done = typeof encoding === "function" ? encoding : callback;
-    if (typeof done === "function") process.nextTick(done as () => void);
+    if (typeof done === "function") process.nextTick(done);
     return true;
   };
-  process[stream].write = write as typeof process.stdout.write;
+  process[stream].write = write;
 };
 
 const captureConsole = (): void => {
@@ -85,7 +85,7 @@ const captureDescriptors = (current: CurrentRequestId): void => {
     writeFrames(stream, text, current());
     return text.length;
   };
-  fs.writeSync = patched as typeof fs.writeSync;
+  fs.writeSync = patched;
   syncBuiltinESMExports();
 };
 

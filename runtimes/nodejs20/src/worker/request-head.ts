@@ -1,46 +1,51 @@
 import { randomUUID } from "node:crypto";
 import { PLATFORM_HEADER_PREFIX } from "../shared/protocol.js";
+import { makeNameMap } from "./name-map.js";
+import type { NameMap } from "./name-map.js";
 
-/** Null-prototype, since header names come from outside. */
-export type HeaderMap = Record<string, string>;
-export type MultiHeaderMap = Record<string, string[]>;
+export type HeaderMap = NameMap<string>;
+export type MultiHeaderMap = NameMap<string[]>;
 
 /** A request's head, taken apart in one pass: what the handler sees, and what the gateway said. */
-export interface RequestHead {
-  readonly headers: HeaderMap;
-  readonly multiValueHeaders: MultiHeaderMap;
-  readonly requestId: string;
-  /** The `x-sless-*` headers by their names in lower case. */
-  readonly platform: HeaderMap;
-}
+export class RequestHead {
+  readonly headers: HeaderMap = makeNameMap();
+  readonly multiValueHeaders: MultiHeaderMap = makeNameMap();
+  requestId = "";
+  /** Milliseconds as sent; undefined when the gateway set no deadline. */
+  deadlineMs: string | undefined = undefined;
+  versionUid: string | undefined = undefined;
+  /** base64url of JSON. */
+  context: string | undefined = undefined;
 
-const emptyMap = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
-
-/**
- * @param rawHeaders names and values in turn, as Node gives them: values are Latin-1 text, whatever bytes came
- */
-export const parseRequestHead = (rawHeaders: readonly string[]): RequestHead => {
-  const headers = emptyMap<string>();
-  const multiValueHeaders = emptyMap<string[]>();
-  const platform = emptyMap<string>();
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] as string).toLowerCase();
-    const value = rawHeaders[i + 1] as string;
-    if (name.startsWith(PLATFORM_HEADER_PREFIX)) {
-      platform[name] = value;
-      continue;
+  /** @param rawHeaders names and values in turn, as Node gives them: values are Latin-1 text, whatever bytes came */
+  constructor(rawHeaders: readonly string[]) {
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+      const name = (rawHeaders[i] as string).toLowerCase();
+      const value = rawHeaders[i + 1] as string;
+      if (name.startsWith(PLATFORM_HEADER_PREFIX)) this.#takePlatform(name, value);
+      else this.#take(name, value);
     }
-    const earlier = multiValueHeaders[name];
+    if (this.requestId === "") this.requestId = randomUUID();
+  }
+
+  #take(name: string, value: string): void {
+    const earlier = this.multiValueHeaders[name];
     if (earlier === undefined) {
-      headers[name] = value;
-      multiValueHeaders[name] = [value];
+      this.headers[name] = value;
+      this.multiValueHeaders[name] = [value];
     } else {
-      headers[name] = `${headers[name] ?? ""}, ${value}`;
+      this.headers[name] = `${earlier.join(", ")}, ${value}`;
       earlier.push(value);
     }
   }
-  return { headers, multiValueHeaders, platform, requestId: platform["x-sless-request-id"] ?? randomUUID() };
-};
+
+  #takePlatform(name: string, value: string): void {
+    if (name === "x-sless-request-id") this.requestId = value;
+    else if (name === "x-sless-deadline-ms") this.deadlineMs = value;
+    else if (name === "x-sless-version-uid") this.versionUid = value;
+    else if (name === "x-sless-context") this.context = value;
+  }
+}
 
 /** Whether a body follows the head (RFC 9112, section 6.3), and its length where it is declared. */
 export const declaredBody = (

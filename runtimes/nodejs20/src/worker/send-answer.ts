@@ -40,25 +40,13 @@ export class AnswerWriter {
     const pieces = source[Symbol.asyncIterator]();
     try {
       const declared = answer.headers.take("content-length");
-      let piece = await pieces.next();
-      let sent = 0;
+      const first = await nextChunk(pieces);
       if (isOver(call)) return;
-      const first = piece.done === true ? undefined : toChunk(piece.value);
       this.#streamHead(call, answer, declared);
-      if (call.response.req.method === "HEAD") {
-        call.response.end();
-        this.#settleRecord(call);
-        return;
-      }
-      for (let chunk = first; chunk !== undefined;) {
-        sent += typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.length;
-        if (!call.response.write(chunk)) await drained(call.response);
-        if (isOver(call)) return;
-        piece = await pieces.next();
-        if (isOver(call)) return;
-        chunk = piece.done === true ? undefined : toChunk(piece.value);
-      }
-      checkLength(declared, sent);
+      const isHead = call.response.req.method === "HEAD";
+      const sent = isHead ? undefined : await pipe(call, first, pieces);
+      if (isOver(call)) return;
+      if (sent !== undefined) checkLength(declared, sent);
       call.response.end();
       this.#settleRecord(call);
     } finally {
@@ -117,6 +105,24 @@ export class AnswerWriter {
 }
 
 const isOver = (call: Call): boolean => call.phase === "over";
+
+type Chunk = string | Uint8Array;
+
+/** Undefined at the end. */
+const nextChunk = async (pieces: AsyncIterator<unknown>): Promise<Chunk | undefined> => {
+  const piece = await pieces.next();
+  return piece.done === true ? undefined : toChunk(piece.value);
+};
+
+/** Writes all pieces as fast as the caller reads, until the end or until the call is over; returns the bytes sent. */
+const pipe = async (call: Call, first: Chunk | undefined, pieces: AsyncIterator<unknown>): Promise<number> => {
+  let sent = 0;
+  for (let chunk = first; chunk !== undefined && !isOver(call); chunk = await nextChunk(pieces)) {
+    sent += typeof chunk === "string" ? Buffer.byteLength(chunk) : chunk.length;
+    if (!call.response.write(chunk)) await drained(call.response);
+  }
+  return sent;
+};
 
 const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {

@@ -1,11 +1,8 @@
+import { Readable } from "node:stream";
 import { BadResult, typeName } from "./bad-result.js";
 
 const isGenerator = (value: object): value is Generator =>
   Object.prototype.toString.call(value) === "[object Generator]";
-
-async function* fromGenerator(generator: Generator): AsyncGenerator {
-  yield* generator;
-}
 
 /**
  * Readable streams of Node and the web, async iterables and generators, as one kind of source; undefined for all else.
@@ -14,7 +11,7 @@ async function* fromGenerator(generator: Generator): AsyncGenerator {
 export const asStream = (value: unknown): AsyncIterable<unknown> | undefined => {
   if (typeof value !== "object" || value === null) return undefined;
   if (Symbol.asyncIterator in value) return value as AsyncIterable<unknown>;
-  return isGenerator(value) ? fromGenerator(value) : undefined;
+  return isGenerator(value) ? Readable.from(value, { objectMode: true }) : undefined;
 };
 
 /** @throws BadResult for a piece that is neither text nor bytes */
