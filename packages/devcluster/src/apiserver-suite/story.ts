@@ -33,7 +33,7 @@ export interface EventsStep {
 export interface KubectlStep {
   kubectl: string[];
   stdin?: unknown;
-  compare?: "all" | "code" | Select<string>;
+  compare?: "all" | "code" | ((output: string) => unknown);
 }
 
 export type Step = RequestStep | WatchStep | EventsStep | KubectlStep;

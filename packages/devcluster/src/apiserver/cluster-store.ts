@@ -211,6 +211,7 @@ export class RuledClusterStore implements ServedStore {
     const { metadata } = write.draft;
     metadata.managedFields = write.options.managedFields ?? managedFieldsAfter(write);
     if (metadata.managedFields.length === 0) delete metadata.managedFields;
+    write.rules.finish?.(write.draft);
   }
 
   #checkPreconditions(

@@ -158,6 +158,10 @@ const ROWS: readonly Row[] = [
 /** What this cluster serves, beside the custom resources that are declared in it. What is not here is refused. */
 export const BUILT_IN_TYPES: readonly ResourceType[] = ROWS.map(makeType);
 
+const BUILT_IN = new Set(BUILT_IN_TYPES.map(({ group, plural }) => `${plural}.${group}`));
+
+export const isBuiltIn = ({ group, plural }: ResourceRef): boolean => BUILT_IN.has(`${plural}.${group}`);
+
 /** References to built-in types, for code that reads and writes them in-process. */
 export const RESOURCES = {
   namespaces: { group: "", plural: "namespaces" },

@@ -464,16 +464,20 @@ export const BUILT_IN_CASES: SuiteCase[] = [
   {
     name: "an event is kept as it is",
     steps: [
-      post(`${NS}/events`, {
-        apiVersion: "v1",
-        kind: "Event",
-        metadata: { name: "e" },
-        involvedObject: { kind: "Pod", name: "p", namespace: "$NS" },
-        reason: "R",
-        message: "m",
-        type: "Normal",
-        source: { component: "suite" },
-      }),
+      post(
+        `${NS}/events`,
+        {
+          apiVersion: "v1",
+          kind: "Event",
+          metadata: { name: "e" },
+          involvedObject: { kind: "Pod", name: "p", namespace: "$NS" },
+          reason: "R",
+          message: "m",
+          type: "Normal",
+          source: { component: "suite" },
+        },
+        { compare: ({ code, body }) => [code, body.involvedObject, body.reason, body.source] },
+      ),
       get(`${NS}/events?fieldSelector=involvedObject.name%3Dp`, {
         compare: ({ body }) => (body.items as object[]).length,
       }),

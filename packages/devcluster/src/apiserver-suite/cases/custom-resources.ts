@@ -29,7 +29,7 @@ const SPEC_SCHEMA = {
     env: { type: "object", additionalProperties: { type: "string" }, maxProperties: 2 },
     scale: {
       type: "object",
-      default: {},
+      default: { min: 1, max: 5 },
       properties: { min: { type: "integer", default: 1 }, max: { type: "integer", default: 5 } },
       "x-kubernetes-validations": [{ rule: "self.min <= self.max", message: "min must not exceed max" }],
     },
@@ -127,6 +127,18 @@ const specOf: Select<Answer> = ({ code, body }) => [code, body.spec ?? body.mess
 const meta: Select<Answer> = ({ code, body }) => [code, body.metadata?.generation, body.spec, body.status];
 const create = post(THINGS, thing(), { save: "t" });
 
+interface DiscoveredResource {
+  name: string;
+  verbs: string[];
+  storageVersionHash?: string;
+}
+
+/** In an order of names and verbs, which have no meaning. */
+const resourcesOf = (body: { resources: DiscoveredResource[] }): object[] =>
+  [...body.resources]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((resource) => ({ ...resource, verbs: [...resource.verbs].sort(), storageVersionHash: undefined }));
+
 export const CUSTOM_RESOURCE_CASES: SuiteCase[] = [
   {
     name: "a definition is established and discovered",
@@ -140,8 +152,7 @@ export const CUSTOM_RESOURCE_CASES: SuiteCase[] = [
         ],
       }),
       get("/apis/$GROUP/v1alpha1", {
-        compare: ({ body }) =>
-          (body.resources as object[]).map((resource) => ({ ...resource, storageVersionHash: undefined })),
+        compare: ({ body }) => resourcesOf(body),
       }),
       get("/apis/$GROUP"),
     ],
@@ -195,7 +206,7 @@ export const CUSTOM_RESOURCE_CASES: SuiteCase[] = [
   refused("a number above its maximum", { memoryMB: 4096 }),
   refused("a string for an integer", { memoryMB: "128" }),
   refused("a fraction for an integer", { memoryMB: 128.5 }),
-  refused("an exclusive minimum", { ratio: 0 }),
+  refused("an exclusive minimum", { ratio: -1 }),
   refused("a number that is no multiple", { ratio: 0.7 }),
   refused("a value outside its enum", { runtime: "cobol" }),
   refused("a string that is too short", { entrypoint: "a" }),
@@ -292,7 +303,7 @@ export const CUSTOM_RESOURCE_CASES: SuiteCase[] = [
               "x-kubernetes-validations": [
                 {
                   rule: "!has(self.a) || self.a > 1",
-                  messageExpression: "'a is ' + string(self.a)",
+                  messageExpression: "'a is too ' + 'small'",
                   reason: "FieldValueForbidden",
                   fieldPath: ".a",
                 },

@@ -40,6 +40,12 @@ const withoutTimes = (output: string): string =>
     )
     .join("\n");
 
+const replicatedKinds = (output: string): string[] =>
+  output
+    .split("\n")
+    .filter((line) => /^(deployments|replicasets)/.test(line))
+    .map((line) => line.replace(/ +/g, " "));
+
 export const KUBECTL_CASES: SuiteCase[] = [
   {
     name: "kubectl get lists as a table",
@@ -192,11 +198,7 @@ export const KUBECTL_CASES: SuiteCase[] = [
     steps: [
       {
         kubectl: ["api-resources", "--api-group=apps", "--no-headers"],
-        compare: (output) =>
-          output
-            .split("\n")
-            .filter((line) => /^(deployments|replicasets)/.test(line))
-            .map((line) => line.replace(/ +/g, " ")),
+        compare: replicatedKinds,
       },
     ],
   },

@@ -20,6 +20,15 @@ const finalize = (store: ClusterStore, namespace: KubeObject): void => {
   store.update(RESOURCES.namespaces, { ...namespace, spec: { finalizers: [] } });
 };
 
+/** Every namespace has a service account `default`, as its pods name it. */
+const ensureDefaultAccount = (store: ClusterStore, namespace: string): void => {
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace } };
+  // Events come later than what they tell of: it may be gone or going by now.
+  const found = store.get(RESOURCES.namespaces, undefined, namespace);
+  if (!found || found.metadata.deletionTimestamp) return;
+  if (!store.get(RESOURCES.serviceAccounts, namespace, "default")) store.create(RESOURCES.serviceAccounts, account);
+};
+
 /**
  * Empties namespaces that are being deleted and lets them go once nothing is left in them,
  * as kube-controller-manager's namespace controller does.
@@ -48,8 +57,10 @@ export const startNamespaceController = (store: ClusterStore): (() => void) => {
     settle(name);
   };
   const stopWatch = store.watch(RESOURCES.namespaces, {}, ({ type, object }) => {
-    if (type === "DELETED") forget(object.metadata.name);
-    else if (object.metadata.deletionTimestamp) take(object.metadata.name);
+    const { name, deletionTimestamp } = object.metadata;
+    if (type === "DELETED") forget(name);
+    else if (deletionTimestamp) take(name);
+    else ensureDefaultAccount(store, name);
   });
   return () => {
     stopWatch();

@@ -1,3 +1,4 @@
+import { isBuiltIn } from "../resource-table.js";
 import type { ResourceType, Subresource, Verb } from "../../store/types.js";
 
 interface ServedSubresource {
@@ -99,6 +100,12 @@ export const makeApiVersions = (): object => ({
   serverAddressByClientCIDRs: [],
 });
 
+/** Built-in kinds leave group and version to where they stand; custom ones name them. */
+const responseKindOf = (type: ResourceType): object =>
+  isBuiltIn(type)
+    ? { group: "", version: "", kind: type.kind }
+    : { group: type.group, version: type.version, kind: type.kind };
+
 const makeAggregatedResource = (type: ResourceType): object => {
   const subresources = subresourcesOf(type).map(({ name, kind, verbs }) => ({
     subresource: name,
@@ -107,7 +114,7 @@ const makeAggregatedResource = (type: ResourceType): object => {
   }));
   return {
     resource: type.plural,
-    responseKind: { group: type.group, version: type.version, kind: type.kind },
+    responseKind: responseKindOf(type),
     scope: type.namespaced ? "Namespaced" : "Cluster",
     singularResource: type.singular,
     verbs: type.verbs,

@@ -36,8 +36,10 @@ const conflictError = (conflicts: readonly ApplyConflict[]): ApiStatusError => {
   return new ApiStatusError(409, "Conflict", `Apply failed with ${causes.length} ${text}`, { causes });
 };
 
+const namespaceIn = (body: unknown): string => (body as KubeObject).metadata?.namespace ?? "";
+
 const checkApplied = (exchange: Exchange, body: unknown): KubeObject => {
-  const { type, rules, namespace, name, query } = exchange;
+  const { type, rules, name, query } = exchange;
   if (!query.get("fieldManager"))
     throw invalidOptions("PatchOptions", [required("fieldManager", "is required for apply patch")]);
   if (rules.warning) exchange.warnings.push(rules.warning);
@@ -45,12 +47,10 @@ const checkApplied = (exchange: Exchange, body: unknown): KubeObject => {
   if (applied.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
   const [unknown] = findUnknownFields(applied, rules.schema);
   if (unknown !== undefined) {
-    const where = namespace ? `${namespace}/${name}` : `/${name}`;
-    const groupVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
     throw new ApiStatusError(
       500,
-      "InternalError",
-      `failed to create typed patch object (${where}; ${groupVersion}, Kind=${type.kind}): .${unknown}: field not declared in schema`,
+      "",
+      `failed to create typed patch object (${namespaceIn(body)}/${name}; ${type.group}/${type.version}, Kind=${type.kind}): .${unknown}: field not declared in schema`,
     );
   }
   return applied;

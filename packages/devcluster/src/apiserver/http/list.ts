@@ -1,5 +1,6 @@
 import { ApiStatusError, badRequest } from "../../store/api-status-error.js";
 import type { KubeObject, ListOptions } from "../../store/types.js";
+import { forbiddenField, invalidOptions } from "../objects/field-error.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { represent } from "./representation.js";
 
@@ -41,6 +42,14 @@ export const selectionOf = ({ query, namespace, name }: Exchange): ListOptions =
   };
 };
 
+/** A version that is no number is answered like this by kube-apiserver, as a fault of its own. */
+export const badVersion = (version: string): ApiStatusError =>
+  new ApiStatusError(
+    500,
+    "",
+    `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`,
+  );
+
 const EXPIRED_CONTINUE =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.";
 
@@ -51,10 +60,13 @@ const versionFor = (exchange: Exchange, continuation: Continuation | undefined):
   const asked = query.get("resourceVersion");
   const match = query.get("resourceVersionMatch");
   if (asked === null || asked === "") {
-    if (match) throw badRequest("resourceVersionMatch is forbidden unless resourceVersion is provided");
+    if (match)
+      throw invalidOptions("ListOptions", [
+        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+      ]);
     return undefined;
   }
-  if (!/^\d{1,15}$/.test(asked)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(asked)}`);
+  if (!/^\d{1,15}$/.test(asked)) throw badVersion(asked);
   if (Number(asked) > Number(store.resourceVersion()))
     throw new ApiStatusError(
       504,

@@ -21,6 +21,9 @@ const toPartial = ({ metadata }: KubeObject): object => ({
   metadata,
 });
 
+/** Items of built-in lists do not repeat their kind, as in Kubernetes. */
+const withoutType = ({ apiVersion: _version, kind: _kind, ...item }: KubeObject): object => item;
+
 interface ListBody {
   metadata: Record<string, unknown>;
   items: readonly KubeObject[];
@@ -39,7 +42,12 @@ export const represent = ({ request, type, rules, query }: Exchange, list: ListB
       items: list.items.map(toPartial),
     };
   const apiVersion = type.group === "" ? type.version : `${type.group}/${type.version}`;
-  return { kind: type.listKind, apiVersion, metadata: list.metadata, items: list.items };
+  return {
+    kind: type.listKind,
+    apiVersion,
+    metadata: list.metadata,
+    items: rules.customSchema ? list.items : list.items.map(withoutType),
+  };
 };
 
 /** A single object in the form that the client asked for. */

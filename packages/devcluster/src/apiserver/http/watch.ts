@@ -1,7 +1,7 @@
 import { ApiStatusError, badRequest } from "../../store/api-status-error.js";
 import type { KubeObject, WatchEvent } from "../../store/types.js";
 import { toStatus, type Exchange } from "./exchange.js";
-import { selectionOf } from "./list.js";
+import { badVersion, selectionOf } from "./list.js";
 import { negotiate, representOne } from "./representation.js";
 
 const BOOKMARK_MS = 10_000;
@@ -82,7 +82,7 @@ const wantsInitialEvents = ({ query }: Exchange): boolean => {
 
 const startVersionOf = ({ query }: Exchange): string | undefined => {
   const version = query.get("resourceVersion") ?? "";
-  if (!/^\d{0,15}$/.test(version)) throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(version)}`);
+  if (!/^\d{0,15}$/.test(version)) throw badVersion(version);
   return version === "" || version === "0" ? undefined : version;
 };
 

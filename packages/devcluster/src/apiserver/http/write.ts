@@ -1,6 +1,6 @@
 import { badRequest, notFound } from "../../store/api-status-error.js";
 import type { KubeObject, NewKubeObject, WriteOptions } from "../../store/types.js";
-import { invalidOptions, unsupported } from "../objects/field-error.js";
+import { invalid, invalidObject, invalidOptions, unsupported } from "../objects/field-error.js";
 import { mediaTypeOf, parseBody, readBody } from "./body.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { checkFields } from "./field-validation.js";
@@ -67,9 +67,18 @@ export const handleCreate = async (exchange: Exchange): Promise<Answer> => {
   return ok(representOne(exchange, created), 201);
 };
 
+/** A custom resource is replaced only by who says which version it has read. */
+const requireVersion = ({ type, rules, name }: Exchange, { metadata }: NewKubeObject): void => {
+  if (!rules.customSchema || metadata.resourceVersion) return;
+  throw invalidObject({ group: type.group, kind: type.plural }, name, [
+    invalid("metadata.resourceVersion", 0, "must be specified for an update"),
+  ]);
+};
+
 /** PUT of an object or its status. */
 export const handleUpdate = async (exchange: Exchange): Promise<Answer> => {
   const object = await readObject(exchange);
+  requireVersion(exchange, object);
   const updated = exchange.store.update(exchange.type, object as KubeObject, {
     ...writeOptionsOf(exchange),
     subresource: exchange.subresource === "status" ? "status" : undefined,

@@ -9,32 +9,34 @@ const mergeObjects = (live: JsonObject, applied: JsonObject, schema: Schema | un
   return merged;
 };
 
-/** Items keep the order of both lists; where they disagree, the applied one's counts. */
+/**
+ * Items that only the live list has keep their place; shared and new ones come in the order of the applied list
+ * (visitListItems of structured-merge-diff).
+ */
 const mergeLists = (live: readonly unknown[], applied: readonly unknown[], schema: Schema): unknown[] => {
-  const liveByElement = new Map(live.map((item) => [itemElement(item, schema), item]));
-  const appliedElements = applied.map((item) => itemElement(item, schema));
-  const inApplied = new Set(appliedElements);
-  const merged: unknown[] = [];
+  const identify = (item: unknown) => itemElement(item, schema);
+  const liveByElement = new Map(live.map((item) => [identify(item), item]));
   const liveElements = [...liveByElement.keys()];
-  let next = 0;
-  const takeLiveOnly = (until: string | undefined): void => {
-    for (; next < liveElements.length; next++) {
-      const element = liveElements[next] ?? "";
-      if (element === until) return;
-      if (!inApplied.has(element)) merged.push(liveByElement.get(element));
+  const appliedElements = applied.map(identify);
+  const isApplied = new Set(appliedElements);
+  const merged: unknown[] = [];
+  let l = 0;
+  let r = 0;
+  const nextShared = () => appliedElements.slice(r).find((element) => liveByElement.has(element));
+  while (l < liveElements.length || r < applied.length) {
+    const element = liveElements[l];
+    if (element !== undefined && !isApplied.has(element)) {
+      merged.push(liveByElement.get(element));
+      l++;
+    } else if (element !== undefined && element !== nextShared()) l++;
+    else {
+      const target = appliedElements[r] ?? "";
+      const item = applied[r];
+      merged.push(liveByElement.has(target) ? mergeApplied(liveByElement.get(target), item, schema.items) : item);
+      if (target === element) l++;
+      r++;
     }
-  };
-  applied.forEach((item, index) => {
-    const element = appliedElements[index] ?? "";
-    const isAhead = liveElements.indexOf(element, next) >= 0;
-    if (isAhead) {
-      takeLiveOnly(element);
-      next++;
-    }
-    const earlier = liveByElement.get(element);
-    merged.push(earlier === undefined ? item : mergeApplied(earlier, item, schema.items));
-  });
-  takeLiveOnly(undefined);
+  }
   return merged;
 };
 

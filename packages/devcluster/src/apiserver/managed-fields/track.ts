@@ -44,11 +44,14 @@ const withoutContainers = (fields: FieldSet): FieldSet => {
   return fields.difference(containers);
 };
 
-const settle = (managers: readonly Manager[], writer: Writer, own: FieldSet): ManagedFieldsEntry[] => {
+const settle = (
+  managers: readonly Manager[],
+  writer: ManagerIdentity,
+  { own, time }: { own: FieldSet; time: string | undefined },
+): ManagedFieldsEntry[] => {
   const others = managers.filter((manager) => !isSameManager(manager, writer));
   const previous = managers.find((manager) => isSameManager(manager, writer));
-  const time = previous?.fields.equals(own) ? previous.time : writer.time;
-  return encodeManagers([...others, { ...writer, time, fields: own }]);
+  return encodeManagers([...others, { ...writer, time: time ?? previous?.time, fields: own }]);
 };
 
 /** Takes fields from everybody but the writer; an entry that loses some gets no new time, as in Kubernetes. */
@@ -81,7 +84,11 @@ export const trackUpdate = ({
   const changed = managed(added.union(modified), ignored);
   const managers = takeFromOthers(decodeManagers(entries), writer, changed.union(removed));
   const own = managers.find((manager) => isSameManager(manager, writer))?.fields ?? new FieldSet();
-  return settle(managers, writer, own.difference(removed).union(changed));
+  const isChanged = !changed.isEmpty();
+  return settle(managers, writer, {
+    own: own.difference(removed).union(changed),
+    time: isChanged ? writer.time : undefined,
+  });
 };
 
 export interface ApplyConflict {
@@ -128,5 +135,8 @@ export const applyConfiguration = ({ schema, live, applied, entries, writer, ign
     .map((manager) => ({ manager, fields: manager.fields.intersection(changed) }))
     .filter(({ fields }) => !fields.isEmpty());
   const left = takeFromOthers(managers, writer, changed.union(removed));
-  return { object, entries: settle(left, writer, own), conflicts };
+  // As in Kubernetes, an apply that changes no field changes no time either, and a new manager gets none.
+  const isChanged = !changed.isEmpty() || !removed.isEmpty();
+  const settled = settle(left, writer, { own, time: isChanged ? writer.time : undefined });
+  return { object, entries: settled, conflicts };
 };

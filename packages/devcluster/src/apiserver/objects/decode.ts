@@ -1,5 +1,6 @@
 import { badRequest } from "../../store/api-status-error.js";
 import type { ResourceType } from "../../store/types.js";
+import { matchesFormat } from "../schema/formats.js";
 import { fieldSchema, isObject, type Schema } from "../schema/schema.js";
 
 const kindOf = (value: unknown): string => {
@@ -24,6 +25,7 @@ const fits = (value: unknown, { type, format, oneOf }: Schema): boolean => {
   if (type === "object") return isObject(value);
   if (type === "integer")
     return Number.isInteger(value) && (format !== "int32" || Math.abs(value as number) <= 2 ** 31);
+  if (format === "byte" && typeof value === "string") return matchesFormat(value, format);
   return typeof value === type;
 };
 

@@ -30,6 +30,8 @@ export interface KindRules {
   prepare?(draft: KubeObject): void;
   prepareForCreate?(draft: KubeObject): void;
   prepareForUpdate?(draft: KubeObject, current: KubeObject): void;
+  /** Fills in what the server gives and nobody manages, after managers have been worked out. */
+  finish?(draft: KubeObject): void;
   /** `current` is the state before an update. */
   validate?(object: KubeObject, current?: KubeObject): FieldError[];
   validateUpdate?(next: KubeObject, current: KubeObject): FieldError[];

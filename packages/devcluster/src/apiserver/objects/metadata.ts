@@ -74,19 +74,22 @@ const checkOwnerReferences = (object: KubeObject): FieldError[] => {
   return errors;
 };
 
+/** Finalizers of Kubernetes itself, which came before names had to be qualified. */
+const STANDARD_FINALIZERS = [
+  "orphan",
+  "foregroundDeletion",
+  "kubernetes",
+  "customresourcecleanup.apiextensions.k8s.io",
+];
+
 const checkFinalizers = (finalizers: readonly string[]): FieldError[] =>
-  finalizers.flatMap((finalizer) => {
-    const errors = checkQualifiedName("metadata.finalizers", finalizer);
+  finalizers.flatMap((finalizer, index) => {
+    const field = `metadata.finalizers[${index}]`;
+    const errors = checkQualifiedName(field, finalizer);
     if (errors.length > 0 || finalizer.includes("/")) return errors;
-    return ["orphan", "foregroundDeletion", "kubernetes"].includes(finalizer)
+    return STANDARD_FINALIZERS.includes(finalizer)
       ? []
-      : [
-          invalid(
-            "metadata.finalizers",
-            finalizer,
-            "name is neither a standard finalizer name nor is it fully qualified",
-          ),
-        ];
+      : [invalid(field, finalizer, "name is neither a standard finalizer name nor is it fully qualified")];
   });
 
 /** What apimachinery's ValidateObjectMeta finds. */
@@ -121,7 +124,7 @@ export const validateMetadataUpdate = (next: KubeObject, current: KubeObject): F
 
 const withoutBookkeeping = (object: KubeObject): unknown => {
   const { managedFields: _managed, generation: _generation, resourceVersion: _v, ...metadata } = object.metadata;
-  return { ...object, metadata };
+  return { ...object, metadata, managers: comparableManagers(object) };
 };
 
 const comparableManagers = ({ metadata }: KubeObject): unknown =>

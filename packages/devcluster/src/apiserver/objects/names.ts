@@ -39,6 +39,7 @@ const checkPathSegment = (field: string, name: string): FieldError[] => {
 /** What is wrong with a name under a rule of apimachinery's validation package. */
 export const checkName = (field: string, name: string, rule: NameRule): FieldError[] => {
   if (rule === "pathSegment") return checkPathSegment(field, name);
+  if (rule === "label" && name.includes(".")) return [invalid(field, name, "must not contain dots")];
   const [pattern, maximum, message] = RULES[rule];
   const errors: FieldError[] = [];
   if (name.length > maximum) errors.push(invalid(field, name, `must be no more than ${maximum} characters`));

@@ -1,6 +1,7 @@
 import type { KubeObject, ManagedFieldsEntry, ResourceType, UpdateOptions } from "../../store/types.js";
 import { trackUpdate } from "../managed-fields/track.js";
 import { normaliseBuiltIn } from "../schema/defaults.js";
+import { fieldSchema, isObject, type Schema } from "../schema/schema.js";
 import type { KindRules } from "./kind-rules.js";
 import { formatTime } from "./metadata.js";
 
@@ -10,9 +11,20 @@ export const ignoredFields = (rules: KindRules, ofStatus: boolean): readonly (re
   return rules.statusIsSubresource ? [["f:status"]] : [];
 };
 
+/** Lists that Go writes even when they are empty: they are no news in a new object, their items are. */
+const fillRequiredLists = (value: Record<string, unknown>, schema: Schema): void => {
+  for (const key of schema.required ?? []) if (schema.properties?.[key]?.type === "array") value[key] ??= [];
+  for (const [key, child] of Object.entries(value)) {
+    const field = fieldSchema(schema, key);
+    if (field && isObject(child)) fillRequiredLists(child, field);
+  }
+};
+
 const emptyObject = (rules: KindRules): Record<string, unknown> => {
   const empty: Record<string, unknown> = {};
-  if (!rules.customSchema) normaliseBuiltIn(empty, rules.schema);
+  if (rules.customSchema) return empty;
+  normaliseBuiltIn(empty, rules.schema);
+  fillRequiredLists(empty, rules.schema);
   return empty;
 };
 

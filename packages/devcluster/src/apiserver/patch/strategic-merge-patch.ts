@@ -17,13 +17,28 @@ const listAt = (patch: JsonObject, key: string): unknown[] | undefined => {
   return value as unknown[];
 };
 
-/** Puts items into the order that a patch asks for; others stay after those they followed. */
-const reorder = (list: unknown[], order: readonly unknown[], keyOf: (item: unknown) => unknown): unknown[] => {
-  const rank = new Map(order.map((item, index) => [JSON.stringify(keyOf(item)), index]));
-  const rankOf = (item: unknown) => rank.get(JSON.stringify(keyOf(item)));
-  const ordered = list.filter((item) => rankOf(item) !== undefined).sort((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0));
-  const others = list.filter((item) => rankOf(item) === undefined);
-  return [...ordered, ...others];
+type Identify = (item: unknown) => string;
+
+/**
+ * Puts items into the order that a patch names them in; those that it does not name are inserted where they
+ * stood in the live list, as far as both can be compared (mergeSortedSlice of apimachinery's strategicpatch).
+ */
+const reorder = (
+  merged: readonly unknown[],
+  named: readonly string[],
+  live: readonly string[],
+  identify: Identify,
+): unknown[] => {
+  const byRank = (order: readonly string[]) => (a: unknown, b: unknown) =>
+    order.indexOf(identify(a)) - order.indexOf(identify(b));
+  const left = merged.filter((item) => !named.includes(identify(item))).sort(byRank(live));
+  const right = merged.filter((item) => named.includes(identify(item))).sort(byRank(named));
+  const result: unknown[] = [];
+  while (left.length > 0 && right.length > 0) {
+    const [l, r] = [live.indexOf(identify(left[0])), live.indexOf(identify(right[0]))];
+    result.push(l >= 0 && r >= 0 && l < r ? left.shift() : right.shift());
+  }
+  return [...result, ...left, ...right];
 };
 
 const mergePrimitives = (
@@ -60,12 +75,12 @@ const mergeList = (
 ): unknown[] => {
   const current = Array.isArray(target) ? (target as unknown[]) : [];
   const mergeKey = schema["x-kubernetes-patch-merge-key"];
-  if (mergeKey === undefined) {
-    const merged = mergePrimitives(current, patch ?? [], removed ?? []);
-    return order ? reorder(merged, order, (item) => item) : merged;
-  }
-  const merged = mergeItems(current, patch ?? [], schema);
-  return order ? reorder(merged, order, (item) => (isObject(item) ? item[mergeKey] : item)) : merged;
+  const identify: Identify = (item) => JSON.stringify(mergeKey !== undefined && isObject(item) ? item[mergeKey] : item);
+  const merged =
+    mergeKey === undefined
+      ? mergePrimitives(current, patch ?? [], removed ?? [])
+      : mergeItems(current, patch ?? [], schema);
+  return reorder(merged, (order ?? patch ?? []).map(identify), current.map(identify), identify);
 };
 
 const mergeField = (target: JsonObject, patch: JsonObject, key: string, schema: Schema | undefined): unknown => {

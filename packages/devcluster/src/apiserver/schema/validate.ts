@@ -61,15 +61,22 @@ const compile = (pattern: string): RegExp => {
   return compiled;
 };
 
-const checkString = (value: string, schema: Schema, path: string): FieldError[] => {
-  const { minLength, maxLength, pattern, format } = schema;
+/** The first thing wrong with a text; further ones are not looked for, as in kube-openapi. */
+const checkText = (value: string, schema: Schema, path: string): FieldError | undefined => {
+  const { minLength, maxLength, pattern } = schema;
   const length = [...value].length;
-  const errors: FieldError[] = [];
-  if (maxLength !== undefined && length > maxLength) errors.push(tooLong(path, maxLength));
+  if (maxLength !== undefined && length > maxLength) return tooLong(path, maxLength);
   if (minLength !== undefined && length < minLength)
-    errors.push(invalid(path, value, `${path} in body should be at least ${minLength} chars long`));
+    return invalid(path, value, `${path} in body should be at least ${minLength} chars long`);
   if (pattern !== undefined && !compile(pattern).test(value))
-    errors.push(invalid(path, value, `${path} in body should match '${pattern}'`));
+    return invalid(path, value, `${path} in body should match '${pattern}'`);
+  return undefined;
+};
+
+const checkString = (value: string, schema: Schema, path: string): FieldError[] => {
+  const { format } = schema;
+  const wrong = checkText(value, schema, path);
+  const errors = wrong ? [wrong] : [];
   if (format !== undefined && !matchesFormat(value, format))
     errors.push(typeInvalid(path, value, `${path} in body must be of type ${format}: ${JSON.stringify(value)}`));
   return errors;

@@ -90,10 +90,7 @@ const defaultService = (draft: KubeObject): void => {
     type: "ClusterIP",
     sessionAffinity: "None",
     internalTrafficPolicy: "Cluster",
-    ipFamilies: ["IPv4"],
-    ipFamilyPolicy: "SingleStack",
   });
-  if (spec["clusterIP"] === "None") setDefaults(spec, { clusterIPs: ["None"] });
   for (const port of listAt(spec, "ports")) setDefaults(port, { protocol: "TCP", targetPort: port["port"] });
 };
 
@@ -136,6 +133,12 @@ const checkServicePort = (service: KubeObject, port: JsonObject, index: number):
 
 export const SERVICE_RULES: Partial<KindRules> = {
   prepare: defaultService,
+  finish: (draft) =>
+    setDefaults(draft["spec"] as JsonObject, {
+      clusterIPs: ["None"],
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
+    }),
   prepareForCreate: (draft) => {
     draft["status"] = { loadBalancer: {} };
   },

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "../../../store/types.js";
 import { isObject, type JsonObject } from "../../schema/schema.js";
-import { at, numberAt } from "../../table/read.js";
-import { invalid, required, type FieldError } from "../field-error.js";
+import { at, numberAt, textAt } from "../../table/read.js";
+import { invalid, required, unsupported, type FieldError } from "../field-error.js";
 import type { KindRules, ScalePaths } from "../kind-rules.js";
 import { checkLabels } from "../names.js";
 import { parseObjectSelector } from "../object-selector.js";
@@ -65,14 +65,18 @@ const validateReplicated = (object: KubeObject): FieldError[] => [
   ...validateTemplate(object, ["Always"]),
 ];
 
+const STRATEGIES = ["Recreate", "RollingUpdate"];
+
 export const DEPLOYMENT_RULES: Partial<KindRules> = {
   scale: REPLICA_PATHS,
   prepare: defaultDeployment,
   validate: (object) => {
     const strategy = at(object, "spec", "strategy");
-    const recreates = at(strategy, "type") === "Recreate" && at(strategy, "rollingUpdate") !== undefined;
+    const type = textAt(strategy, "type");
+    const recreates = type === "Recreate" && at(strategy, "rollingUpdate") !== undefined;
     return [
       ...validateReplicated(object),
+      ...(STRATEGIES.includes(type) ? [] : [unsupported("spec.strategy.type", type, STRATEGIES)]),
       ...(recreates
         ? [
             {
@@ -92,6 +96,9 @@ export const REPLICA_SET_RULES: Partial<KindRules> = {
   prepare: (draft) => {
     setDefaults(specOf(draft), { replicas: 1 });
     defaultPodSpec(at(draft, "spec", "template", "spec"));
+  },
+  prepareForCreate: (draft) => {
+    draft["status"] = { replicas: 0 };
   },
   validate: validateReplicated,
   validateUpdate: selectorIsImmutable,
@@ -131,6 +138,11 @@ const selectOwnPods = (draft: KubeObject): void => {
 
 const JOB_POLICIES = ["OnFailure", "Never"];
 
+const checkJobPolicy = (object: KubeObject, path: string): FieldError[] =>
+  JOB_POLICIES.includes(textAt(object, ...path.split("."), "restartPolicy"))
+    ? []
+    : [required(`${path}.restartPolicy`, 'valid values: "OnFailure", "Never"')];
+
 const jobTemplateIsImmutable = (next: KubeObject, current: KubeObject): FieldError[] => {
   const template = at(next, "spec", "template");
   if (isDeepStrictEqual(template, at(current, "spec", "template"))) return selectorIsImmutable(next, current);
@@ -142,7 +154,8 @@ export const JOB_RULES: Partial<KindRules> = {
   prepareForCreate: selectOwnPods,
   validate: (object) => [
     ...["completions", "parallelism", "backoffLimit"].flatMap((field) => notNegative(object, field)),
-    ...validateTemplate(object, JOB_POLICIES),
+    ...validateTemplate(object, ["Always", ...JOB_POLICIES]),
+    ...checkJobPolicy(object, "spec.template.spec"),
   ],
   validateUpdate: jobTemplateIsImmutable,
 };
