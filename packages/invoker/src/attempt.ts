@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { FaultBody, type RuntimeFault } from "@sless/contracts";
-import { errors, type Client, type Dispatcher } from "undici";
+import { errors, type Dispatcher } from "undici";
 import { AnswerRelay } from "./answer-relay.js";
+import type { Call } from "./call.js";
 import { ClientGoneError, type ClientWatch } from "./client-watch.js";
 import {
   isRefusal,
@@ -14,7 +14,8 @@ import {
   parseRuntimeFault,
   type CallFault,
 } from "./faults.js";
-import type { AnswerHead, AnswerHeadReader, HeaderList } from "./headers.js";
+import type { Endpoint } from "./endpoint.js";
+import type { AnswerHead } from "./headers.js";
 import { BodyTooLargeError, type RequestBody } from "./request-body.js";
 
 /** How one attempt to send a call ended. */
@@ -31,20 +32,12 @@ export type AttemptResult =
   | { readonly kind: "broken"; readonly fault: CallFault; readonly runMs: number | undefined }
   | { readonly kind: "gone" };
 
-export interface AttemptSpec {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** A call that is ready to be sent. */
+export interface Outgoing {
+  readonly call: Call;
   readonly watch: ClientWatch;
-  /** Raw path and query. */
-  readonly path: string;
-  readonly headers: HeaderList;
   readonly body: RequestBody;
   readonly maxBodyBytes: number;
-  readonly versionUid: string;
-  readonly timeoutSec: number;
-  readonly readHead: AnswerHeadReader;
-  /** Headers that the platform adds to the answer. */
-  readonly answerHeaders: HeaderList;
 }
 
 /** The call took longer than it may. */
@@ -76,7 +69,8 @@ const parseFaultBody = (chunks: readonly Buffer[]): FaultBody | undefined => {
 
 /** Receives the events of one dispatched request and turns them into one result. */
 class Attempt implements Dispatcher.DispatchHandler {
-  readonly #spec: AttemptSpec;
+  readonly #call: Call;
+  readonly #outgoing: Outgoing;
   readonly #settle: (result: AttemptResult) => void;
   readonly #relay: AnswerRelay;
   #sent = false;
@@ -89,30 +83,31 @@ class Attempt implements Dispatcher.DispatchHandler {
   #deadline: NodeJS.Timeout | undefined;
   #resume: () => void = () => undefined;
 
-  constructor(spec: AttemptSpec, settle: (result: AttemptResult) => void) {
-    this.#spec = spec;
+  constructor(outgoing: Outgoing, settle: (result: AttemptResult) => void) {
+    this.#call = outgoing.call;
+    this.#outgoing = outgoing;
     this.#settle = settle;
-    this.#relay = new AnswerRelay(spec.response);
+    this.#relay = new AnswerRelay(outgoing.call.response);
   }
 
   /** undici calls this right before it writes: from here on the call counts as sent. */
   onConnect(abort: (error?: Error) => void): void {
-    const { watch, timeoutSec } = this.#spec;
+    const { watch } = this.#outgoing;
     if (watch.gone) return abort(new ClientGoneError());
     this.#sent = true;
     watch.onGone = () => abort(new ClientGoneError());
-    this.#deadline = setTimeout(() => abort(new DeadlineError()), timeoutSec * 1000 + DEADLINE_GRACE_MS);
+    this.#deadline = setTimeout(() => abort(new DeadlineError()), this.#call.timeoutSec * 1000 + DEADLINE_GRACE_MS);
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
     if (status < 200) return true;
-    const head = this.#spec.readHead(raw);
+    const head = this.#call.readHead(raw);
     this.#status = status;
     this.#runMs = head.runMs;
     this.#resume = resume;
     this.#fault = this.#recognise(head);
     if (this.#fault !== undefined) return true;
-    this.#relay.begin(status, head, this.#spec.answerHeaders);
+    this.#relay.begin(status, head, this.#call.answerHeaders);
     this.#begun = true;
     return true;
   }
@@ -136,7 +131,7 @@ class Attempt implements Dispatcher.DispatchHandler {
 
   #finish(result: AttemptResult): void {
     clearTimeout(this.#deadline);
-    this.#spec.watch.onGone = undefined;
+    this.#outgoing.watch.onGone = undefined;
     if (result.kind === "broken") this.#relay.break();
     this.#settle(result);
   }
@@ -145,7 +140,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   #recognise({ fault, versionUid }: AnswerHead): RuntimeFault | undefined {
     const known = fault === undefined ? undefined : parseRuntimeFault(fault);
     if (known === "wrong-version") return known;
-    if (versionUid !== this.#spec.versionUid) {
+    if (versionUid !== this.#call.versionUid) {
       throw new InvalidAnswerError("it does not come from the version that was called", "platform");
     }
     if (fault !== undefined && known === undefined) {
@@ -160,7 +155,7 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #failure(error: Error): AttemptResult {
-    if (this.#spec.watch.gone) return { kind: "gone" };
+    if (this.#outgoing.watch.gone) return { kind: "gone" };
     // A refusing pod may close before it has sent all of its text; the head has said enough.
     if (this.#fault !== undefined) return this.#faultResult(this.#fault);
     if (!this.#sent && !(error instanceof errors.InvalidArgumentError)) return { kind: "unsent" };
@@ -168,8 +163,8 @@ class Attempt implements Dispatcher.DispatchHandler {
   }
 
   #faultOf(error: Error): CallFault {
-    if (error instanceof DeadlineError) return makeDeadlineFault(this.#spec.timeoutSec);
-    if (error instanceof BodyTooLargeError) return makeBodyTooLargeFault(this.#spec.maxBodyBytes);
+    if (error instanceof DeadlineError) return makeDeadlineFault(this.#call.timeoutSec);
+    if (error instanceof BodyTooLargeError) return makeBodyTooLargeFault(this.#outgoing.maxBodyBytes);
     if (error instanceof InvalidAnswerError) return makeInvalidAnswerFault(error.message, error.source);
     if (error instanceof errors.InvalidArgumentError) return makeInvalidRequestFault(error.message);
     if (isSocketFailure(error)) return makeExitedFault();
@@ -189,16 +184,25 @@ const SOCKET_FAILURES: ReadonlySet<string> = new Set([
 
 const isSocketFailure = (error: NodeJS.ErrnoException): boolean => SOCKET_FAILURES.has(error.code ?? "");
 
-/** Sends a call over one socket, once, and passes the answer on. Never rejects. */
-export const sendOnce = (client: Client, spec: AttemptSpec): Promise<AttemptResult> =>
+/** What an attempt teaches about the pod. */
+const learn = (endpoint: Endpoint, result: AttemptResult): void => {
+  if (result.kind === "unsent") endpoint.backOff();
+  else if (result.kind !== "refused") endpoint.markAnswered();
+  else if (result.reason === "draining" || result.reason === "wrong-version") endpoint.stopAccepting();
+  else endpoint.backOff();
+};
+
+/** Sends a call to one pod, once, and passes the answer on. Never rejects. */
+export const sendOnce = (endpoint: Endpoint, outgoing: Outgoing): Promise<AttemptResult> =>
   new Promise((resolve) => {
-    client.dispatch(
-      {
-        method: spec.request.method ?? "GET",
-        path: spec.path,
-        headers: spec.headers,
-        body: spec.body.open(),
-      },
-      new Attempt(spec, resolve),
-    );
+    const { call, body } = outgoing;
+    const client = endpoint.takeClient();
+    const settle = (result: AttemptResult): void => {
+      endpoint.giveClient(client);
+      learn(endpoint, result);
+      resolve(result);
+    };
+    const method = (call.request.method ?? "GET");
+    const options = { method, path: call.path, headers: call.headers, body: body.open() };
+    client.dispatch(options, new Attempt(outgoing, settle));
   });

@@ -1,11 +1,5 @@
-export {
-  createInvoker,
-  type Call,
-  type CallResult,
-  type Invoker,
-  type InvokerOptions,
-  type VersionLoad,
-} from "./invoker.js";
+export { createInvoker, type CallResult, type Invoker, type InvokerOptions, type VersionLoad } from "./invoker.js";
+export type { Call } from "./call.js";
 export type { EndpointAddress } from "./endpoint.js";
 export { addressesOf, versionUidOf, type EndpointSlice } from "./endpoint-slice.js";
 export type { CallFault, FaultReason } from "./faults.js";

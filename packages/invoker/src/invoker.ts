@@ -1,7 +1,7 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { HEADERS } from "@sless/contracts";
 import { Admission } from "./admission.js";
-import { sendOnce, type AttemptResult, type AttemptSpec } from "./attempt.js";
+import { sendOnce, type AttemptResult, type Outgoing } from "./attempt.js";
+import type { Call } from "./call.js";
 import { ClientGoneError, ClientWatch } from "./client-watch.js";
 import { Endpoint, type EndpointAddress } from "./endpoint.js";
 import {
@@ -11,7 +11,6 @@ import {
   makeUnrepeatableFault,
   type CallFault,
 } from "./faults.js";
-import type { AnswerHeadReader, HeaderList } from "./headers.js";
 import { ReplayBudget } from "./replay-budget.js";
 import { BodyTooLargeError, readRequestBody, type RequestBody } from "./request-body.js";
 import { VersionPool } from "./version-pool.js";
@@ -24,29 +23,6 @@ export interface InvokerOptions {
   readonly maxBodyBytes: number;
   /** Bytes of large bodies that are kept at once so that a refused call can be sent to another pod. */
   readonly replayBytes?: number;
-}
-
-/** One call to one version. */
-export interface Call {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly tenant: string;
-  readonly requestId: string;
-  /** Namespace of the version's workload, and the version's uid. */
-  readonly namespace: string;
-  readonly versionUid: string;
-  readonly timeoutSec: number;
-  readonly concurrency: number;
-  /** Raw path and query that the function shall see; begins with a slash. */
-  readonly path: string;
-  readonly host: string;
-  /** Headers for the function, already filtered; the platform's are added here. */
-  readonly headers: HeaderList;
-  /** Value of `x-sless-context`. */
-  readonly context: string;
-  readonly readHead: AnswerHeadReader;
-  /** Headers that are added to the function's answer. */
-  readonly answerHeaders: HeaderList;
 }
 
 /** How a call ended. With a `fault` and `answerBegun: false` the caller has to answer the client itself. */
@@ -97,6 +73,10 @@ interface Progress {
   queueMs: number;
 }
 
+const NO_PROGRESS: Progress = { attempts: 0, queueMs: 0 };
+
+const refuse = (fault: CallFault): AttemptResult => ({ kind: "fault", fault, runMs: undefined });
+
 const DEFAULT_REPLAY_BYTES = 64 * 1024 * 1024;
 
 const poolKey = (namespace: string, versionUid: string): string => `${namespace}/${versionUid}`;
@@ -105,6 +85,7 @@ const poolKey = (namespace: string, versionUid: string): string => `${namespace}
 export const createInvoker = (options: InvokerOptions): Invoker => {
   const admission = new Admission(options.maxCalls);
   const replay = new ReplayBudget(options.replayBytes ?? DEFAULT_REPLAY_BYTES);
+  const bodyOptions = { maxBytes: options.maxBodyBytes, replay };
   const queueMs = options.queueSeconds * 1000;
   const pools = new Map<string, ActivePool>();
 
@@ -122,26 +103,11 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
     if (pool.isIdle && held === 0) pools.delete(poolKey(namespace, versionUid));
   };
 
-  /** One offer to one pod, and what it teaches about the pod. */
-  const offer = async (endpoint: Endpoint, spec: AttemptSpec): Promise<AttemptResult> => {
-    const client = endpoint.takeClient();
-    const result = await sendOnce(client, spec);
-    endpoint.giveClient(client);
-    if (result.kind === "unsent") endpoint.backOff();
-    else if (result.kind !== "refused") endpoint.markAnswered();
-    else if (result.reason === "draining" || result.reason === "wrong-version") endpoint.stopAccepting();
-    else endpoint.backOff();
-    return result;
-  };
-
-  const takePlace = async (
+  const wait = async (
     pool: VersionPool,
-    call: Call,
-    watch: ClientWatch,
+    { call, watch }: Outgoing,
     progress: Progress,
   ): Promise<Endpoint | CallFault> => {
-    const place = pool.tryTake(call.concurrency);
-    if (place !== undefined) return place;
     const start = performance.now();
     const until = start + queueMs - progress.queueMs;
     const first = progress.attempts > 0;
@@ -161,46 +127,46 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
     return result.kind === "unsent" ? makeUnreachableFault() : makeQueueTimeoutFault(options.queueSeconds);
   };
 
-  const send = async (
-    { pool }: ActivePool,
-    call: Call,
-    spec: AttemptSpec,
-    progress: Progress,
-  ): Promise<AttemptResult> => {
+  const send = async (pool: VersionPool, outgoing: Outgoing, progress: Progress): Promise<AttemptResult> => {
     const start = performance.now();
     for (;;) {
-      const place = await takePlace(pool, call, spec.watch, progress);
-      if (!(place instanceof Endpoint)) return { kind: "fault", fault: place, runMs: undefined };
+      const place = pool.tryTake(outgoing.call.concurrency) ?? (await wait(pool, outgoing, progress));
+      if (!(place instanceof Endpoint)) return refuse(place);
       progress.attempts++;
-      const result = await offer(place, spec);
+      const result = await sendOnce(place, outgoing);
       pool.release(place);
       if (result.kind !== "refused" && result.kind !== "unsent") return result;
-      const fault = lastStraw(result, spec.body, performance.now() - start);
-      if (fault !== undefined) return { kind: "fault", fault, runMs: undefined };
+      const fault = lastStraw(result, outgoing.body, performance.now() - start);
+      if (fault !== undefined) return refuse(fault);
     }
   };
 
   const resultOfThrown = (error: unknown): AttemptResult => {
     if (error instanceof ClientGoneError) return { kind: "gone" };
     if (!(error instanceof BodyTooLargeError)) throw error;
-    return { kind: "fault", fault: makeBodyTooLargeFault(options.maxBodyBytes), runMs: undefined };
+    return refuse(makeBodyTooLargeFault(options.maxBodyBytes));
   };
 
-  const run = async (call: Call, progress: Progress): Promise<AttemptResult> => {
+  const run = async (call: Call): Promise<CallResult> => {
+    const progress: Progress = { attempts: 0, queueMs: 0 };
     const watch = new ClientWatch(call.response);
     const active = poolOf(call.namespace, call.versionUid);
     let body: RequestBody | undefined;
     active.lastCallTime = Date.now();
     active.held++;
     try {
-      body = await readRequestBody(call.request, { maxBytes: options.maxBodyBytes, replay });
-      return await send(active, call, makeSpec(call, watch, body, options.maxBodyBytes), progress);
+      const read = readRequestBody(call.request, bodyOptions);
+      body = read instanceof Promise ? await read : read;
+      addPlatformHeaders(call, body);
+      const outgoing = { call, watch, body, maxBodyBytes: options.maxBodyBytes };
+      return toCallResult(await send(active.pool, outgoing, progress), progress);
     } catch (error) {
-      return resultOfThrown(error);
+      return toCallResult(resultOfThrown(error), progress);
     } finally {
       body?.close();
       active.held--;
       forgetIdle(call.namespace, active);
+      admission.leave(call.tenant);
     }
   };
 
@@ -210,15 +176,9 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
       active.pool.setEndpoints(addresses);
       forgetIdle(namespace, active);
     },
-    invoke: async (call) => {
-      const progress: Progress = { attempts: 0, queueMs: 0 };
+    invoke: (call) => {
       const refusal = admission.enter(call.tenant);
-      if (refusal !== undefined) return toCallResult({ kind: "fault", fault: refusal, runMs: undefined }, progress);
-      try {
-        return toCallResult(await run(call, progress), progress);
-      } finally {
-        admission.leave(call.tenant);
-      }
+      return refusal === undefined ? run(call) : Promise.resolve(toCallResult(refuse(refusal), NO_PROGRESS));
     },
     loads: () =>
       [...pools.values()].map(({ versionUid, pool, held, lastCallTime }) => ({
@@ -236,25 +196,14 @@ export const createInvoker = (options: InvokerOptions): Invoker => {
   };
 };
 
-const makeSpec = (call: Call, watch: ClientWatch, body: RequestBody, maxBodyBytes: number): AttemptSpec => {
-  const headers = call.headers;
-  headers.push("host", call.host, HEADERS.requestId, call.requestId, HEADERS.versionUid, call.versionUid);
-  headers.push(HEADERS.deadlineMs, String(call.timeoutSec * 1000), HEADERS.context, call.context);
+/** The platform's word to the runtime, after everything of the same name from outside was dropped. */
+const addPlatformHeaders = (
+  { headers, host, requestId, versionUid, timeoutSec, context }: Call,
+  body: RequestBody,
+): void => {
+  headers.push("host", host, HEADERS.requestId, requestId, HEADERS.versionUid, versionUid);
+  headers.push(HEADERS.deadlineMs, String(timeoutSec * 1000), HEADERS.context, context);
   if (body.contentLength !== undefined) headers.push("content-length", String(body.contentLength));
-  const { request, response, path, versionUid, timeoutSec, readHead, answerHeaders } = call;
-  return {
-    request,
-    response,
-    watch,
-    path,
-    headers,
-    body,
-    maxBodyBytes,
-    versionUid,
-    timeoutSec,
-    readHead,
-    answerHeaders,
-  };
 };
 
 const toCallResult = (result: AttemptResult, { attempts, queueMs }: Progress): CallResult => ({

@@ -149,7 +149,7 @@ const readBeginning = (request: IncomingMessage): Promise<{ chunks: Buffer[]; wh
   });
 
 /**
- * Makes a request's body ready to be sent, perhaps several times.
+ * Makes a request's body ready to be sent, perhaps several times. It takes time only where there is a body to buffer.
  *
  * Bodies of up to 64 KiB are read whole here. Larger ones are passed on as they come, with back-pressure; a copy of
  * what went out is kept within a budget shared by all calls. Above the budget the copy is dropped, and then a refusal
@@ -159,11 +159,15 @@ const readBeginning = (request: IncomingMessage): Promise<{ chunks: Buffer[]; wh
  *   on the stream of the attempt.
  * @throws ClientGoneError when the client goes away first.
  */
-export const readRequestBody = async (request: IncomingMessage, options: BodyOptions): Promise<RequestBody> => {
+export const readRequestBody = (request: IncomingMessage, options: BodyOptions): RequestBody | Promise<RequestBody> => {
   const length = declaredLength(request);
   if (!hasBody(request, length)) return NO_BODY;
   if (length !== undefined && length > options.maxBytes) throw new BodyTooLargeError();
   if (length !== undefined && length > BUFFERED_BYTES) return new StreamedBody(request, [], options);
+  return bufferBody(request, options);
+};
+
+const bufferBody = async (request: IncomingMessage, options: BodyOptions): Promise<RequestBody> => {
   const { chunks, whole } = await readBeginning(request);
   const first = chunks[0];
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);

@@ -21,12 +21,10 @@ const clientRequestId = (request: IncomingMessage): string | undefined => {
  * Value of `x-sless-context`: base64url of JSON, so that no text of a client can break out of the header. The client's
  * own request id is an attribute; the platform's is always fresh (security 19).
  */
-export const encodeCallContext = (request: IncomingMessage, { sourceIp, ...context }: CallContext): string => {
+export const encodeCallContext = (request: IncomingMessage, context: CallContext): string => {
+  const { sourceIp, host, trigger, caller } = context;
   const userAgent = request.headers["user-agent"]?.slice(0, MAX_USER_AGENT) ?? "";
-  const json = JSON.stringify({
-    ...context,
-    identity: { sourceIp, userAgent },
-    clientRequestId: clientRequestId(request),
-  });
+  const identity = { sourceIp, userAgent };
+  const json = JSON.stringify({ identity, host, trigger, caller, clientRequestId: clientRequestId(request) });
   return Buffer.from(json, "utf8").toString("base64url");
 };

@@ -11,7 +11,13 @@ export interface ClientAddress {
 
 export type ClientAddressReader = (request: IncomingMessage, peerIsTrusted?: boolean) => ClientAddress;
 
-/** Verdicts on peers that are remembered; there are few, since peers are load balancers. */
+interface Peer {
+  readonly isTrusted: boolean;
+  /** What is known of a client that is this peer itself. */
+  readonly direct: ClientAddress;
+}
+
+/** Peers that are remembered; there are few, since most are load balancers. */
 const MAX_REMEMBERED_PEERS = 1024;
 
 /** `::ffff:10.0.0.1` is how a dual-stack socket names 10.0.0.1. */
@@ -46,15 +52,20 @@ const parseChain = (request: IncomingMessage): string[] => {
  */
 export const createClientAddressReader = (ranges: readonly string[]): ClientAddressReader => {
   const list = makeBlockList(ranges);
-  const remembered = new Map<string, boolean>();
+  const remembered = new Map<string, Peer>();
 
   const isTrusted = (address: string): boolean => {
-    const known = remembered.get(address);
-    if (known !== undefined) return known;
     const family = isIP(address);
-    const trusted = family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");
-    if (remembered.size < MAX_REMEMBERED_PEERS) remembered.set(address, trusted);
-    return trusted;
+    return family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");
+  };
+
+  const peerOf = (remoteAddress: string): Peer => {
+    const known = remembered.get(remoteAddress);
+    if (known !== undefined) return known;
+    const ip = plainAddress(remoteAddress);
+    const peer = { isTrusted: isTrusted(ip), direct: { ip, forwardedFor: ip, proto: "http" as const } };
+    if (remembered.size < MAX_REMEMBERED_PEERS) remembered.set(remoteAddress, peer);
+    return peer;
   };
 
   const followChain = (request: IncomingMessage, peer: string): ClientAddress => {
@@ -71,8 +82,7 @@ export const createClientAddressReader = (ranges: readonly string[]): ClientAddr
   };
 
   return (request, peerIsTrusted = false) => {
-    const peer = plainAddress(request.socket.remoteAddress ?? "");
-    if (peerIsTrusted || isTrusted(peer)) return followChain(request, peer);
-    return { ip: peer, forwardedFor: peer, proto: "http" };
+    const peer = peerOf(request.socket.remoteAddress ?? "");
+    return peerIsTrusted || peer.isTrusted ? followChain(request, peer.direct.ip) : peer.direct;
   };
 };

@@ -111,15 +111,24 @@ export const createInternalHandler = (deps: InternalDeps): RequestHandler => {
     const host = request.headers.host ?? "";
     const headers = filterHeaders(request.rawHeaders, request.headers.connection);
     headers.push("x-forwarded-for", client.forwardedFor, "x-forwarded-proto", client.proto);
-    const { tenant, key } = found.function;
+    const { function: called, version } = found;
     const context = { sourceIp: client.ip, host, trigger: { type: "invoke" }, caller: found.caller.sub } as const;
-    return serveCall(deps, {
-      ...{ listener: "internal", request, response, requestId, headers, readHead, host, tenant },
-      functionKey: key,
-      target: found.version,
+    const account = { listener: "internal", functionKey: called.key, version: version.version } as const;
+    return serveCall(deps, account, {
+      request,
+      response,
+      requestId,
+      tenant: called.tenant,
+      namespace: called.workloads,
+      versionUid: version.uid,
+      timeoutSec: version.timeoutSec,
+      concurrency: version.concurrency,
       path: found.path,
+      host,
+      headers,
       context: encodeCallContext(request, context),
-      answerHeaders: SANDBOX,
+      readHead,
+      answerHeaders: [HEADERS.requestId, requestId, HEADERS.version, String(version.version), ...SANDBOX],
     });
   };
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ActiveTarget } from "@sless/contracts";
+import { HEADERS, type ActiveTarget } from "@sless/contracts";
 import { createAnswerHeadReader, createRequestHeaderFilter } from "@sless/invoker";
 import type { HostRoute } from "../routing/routes.js";
 import type { RoutingTable } from "../routing/routing-table.js";
@@ -81,16 +81,24 @@ export const createPublicHandler = (deps: PublicDeps): RequestHandler => {
     const client = deps.readClientAddress(request);
     const { host } = target;
     const headers = filterHeaders(request.rawHeaders, request.headers.connection);
-    headers.push("x-forwarded-for", client.forwardedFor, "x-forwarded-proto", client.proto, "x-forwarded-host", host);
+    headers.push("x-forwarded-for", client.forwardedFor, "x-forwarded-proto", client.proto);
     const trigger = { type: "http", name: route.trigger } as const;
-    return serveCall(deps, {
-      ...{ listener: "public", request, response, requestId, headers, readHead, host },
+    const account = { listener: "public", functionKey: route.function.key, version: version.version } as const;
+    return serveCall(deps, account, {
+      request,
+      response,
+      requestId,
       tenant: route.tenant,
-      functionKey: route.function.key,
-      target: version,
+      namespace: route.function.workloads,
+      versionUid: version.uid,
+      timeoutSec: version.timeoutSec,
+      concurrency: version.concurrency,
       path: target.url,
+      host,
+      headers,
       context: encodeCallContext(request, { sourceIp: client.ip, host, trigger }),
-      answerHeaders: [],
+      readHead,
+      answerHeaders: [HEADERS.requestId, requestId, HEADERS.version, String(version.version)],
     });
   };
 

@@ -1,10 +1,11 @@
 import type { CallResult } from "@sless/invoker";
-import { createSeriesCap, type Metrics } from "@sless/telemetry";
+import { createSeriesCap, createTallyHistogram, type Metrics } from "@sless/telemetry";
 
 export type ListenerName = "public" | "internal";
 
 /** Whose doing an end was; the same words as in `x-sless-fault-source`. */
-type Outcome = "ok" | "function" | "platform" | "client";
+const OUTCOMES = ["ok", "function", "platform", "client"] as const;
+type Outcome = (typeof OUTCOMES)[number];
 
 /** Counts calls. Labels come from closed sets; names of functions are capped (security 29, D37). */
 export interface CallMeter {
@@ -19,99 +20,117 @@ export interface CallMeter {
 const MAX_FUNCTIONS = 1000;
 const SECONDS_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 
-const outcomeOf = ({ clientGone, fault }: CallResult): Outcome => (clientGone ? "client" : (fault?.source ?? "ok"));
-
-/**
- * Counters of the hot path are plain numbers that a scrape copies: prom-client hashes the labels at each increment,
- * which would cost more than all the rest of a call's bookkeeping.
- */
-class Tally<K extends string> {
-  readonly #counts = new Map<K, number>();
-
-  add(key: K): void {
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-  }
-
-  delete(key: K): void {
-    this.#counts.delete(key);
-  }
-
-  [Symbol.iterator](): IterableIterator<[K, number]> {
-    return this.#counts[Symbol.iterator]();
-  }
-}
-
-/** What the counters are read from besides: gauges of the moment. */
+/** Gauges of the moment, read at a scrape. */
 interface Gauges {
   readonly held: () => number;
   readonly hosts: () => number;
 }
 
-const registerTally = <K extends string>(
-  metrics: Metrics,
-  tally: Tally<K>,
-  { name, help, labelNames }: { name: string; help: string; labelNames: readonly string[] },
-): void => {
+const outcomeOf = ({ clientGone, fault }: CallResult): Outcome => (clientGone ? "client" : (fault?.source ?? "ok"));
+
+type Counts = Record<Outcome, number>;
+const noCounts = (): Counts => ({ ok: 0, function: 0, platform: 0, client: 0 });
+
+/**
+ * Counts by name and outcome as plain numbers that a scrape copies: prom-client hashes the labels at each increment,
+ * which would cost more than all the rest of a call's bookkeeping.
+ */
+const createTally = () => {
+  const byName = new Map<string, Counts>();
+  return {
+    byName,
+    add: (name: string, outcome: Outcome): void => {
+      let counts = byName.get(name);
+      if (counts === undefined) byName.set(name, (counts = noCounts()));
+      counts[outcome]++;
+    },
+  };
+};
+type Tally = ReturnType<typeof createTally>;
+
+interface TallyMetric {
+  readonly name: string;
+  readonly help: string;
+  /** Labels of a tally's name, and of which tally. */
+  readonly rows: () => Iterable<readonly [Record<string, string>, Counts]>;
+  readonly labelNames: readonly string[];
+}
+
+const registerTally = (metrics: Metrics, { name, help, rows, labelNames }: TallyMetric): void => {
   metrics.counter({
     name,
     help,
-    labelNames: [...labelNames],
+    labelNames: [...labelNames, "outcome"],
     collect() {
       this.reset();
-      for (const [key, count] of tally) {
-        const values = key.split(" ");
-        this.inc(Object.fromEntries(labelNames.map((label, index) => [label, values[index] ?? ""])), count);
+      for (const [labels, counts] of rows()) {
+        for (const outcome of OUTCOMES) if (counts[outcome] > 0) this.inc({ ...labels, outcome }, counts[outcome]);
       }
     },
   });
 };
 
-export const createCallMeter = (metrics: Metrics, { held, hosts }: Gauges): CallMeter => {
-  const byReason = new Tally<`${ListenerName} ${Outcome} ${string}`>();
-  const byFunction = new Tally<`${string} ${Outcome}`>();
-  const functions = createSeriesCap(MAX_FUNCTIONS);
-  registerTally(metrics, byReason, {
+const registerGauge = (metrics: Metrics, name: string, help: string, read: () => number): void => {
+  metrics.gauge({
+    name,
+    help,
+    collect() {
+      this.set(read());
+    },
+  });
+};
+
+const registerCounters = (metrics: Metrics, byReason: Record<ListenerName, Tally>, byFunction: Tally): void => {
+  registerTally(metrics, {
     name: "sless_gateway_calls_total",
     help: "Calls by listener, whose doing their end was, and the fault's reason.",
-    labelNames: ["listener", "outcome", "reason"],
+    labelNames: ["listener", "reason"],
+    rows: function* () {
+      for (const listener of ["public", "internal"] as const) {
+        for (const [reason, counts] of byReason[listener].byName) yield [{ listener, reason }, counts];
+      }
+    },
   });
-  registerTally(metrics, byFunction, {
+  registerTally(metrics, {
     name: "sless_gateway_function_calls_total",
     help: "Calls by function (tenant namespace/name) and whose doing their end was.",
-    labelNames: ["function", "outcome"],
+    labelNames: ["function"],
+    rows: function* () {
+      for (const [name, counts] of byFunction.byName) yield [{ function: name }, counts];
+    },
   });
-  const seconds = metrics.histogram({
+};
+
+/** Creates the meter and registers its metrics. */
+export const createCallMeter = (metrics: Metrics, { held, hosts }: Gauges): CallMeter => {
+  const byReason = { public: createTally(), internal: createTally() };
+  const byFunction = createTally();
+  const functions = createSeriesCap(MAX_FUNCTIONS);
+  registerCounters(metrics, byReason, byFunction);
+  const seconds = createTallyHistogram(metrics, {
     name: "sless_gateway_call_seconds",
     help: "From the request's head to the end of its answer.",
     buckets: SECONDS_BUCKETS,
   });
-  const queueSeconds = metrics.histogram({
+  const queueSeconds = createTallyHistogram(metrics, {
     name: "sless_gateway_queue_seconds",
     help: "Wait for a free instance, of the calls that had to wait.",
     buckets: SECONDS_BUCKETS,
   });
-  const gauge = (name: string, help: string, read: () => number): void =>
-    void metrics.gauge({
-      ...{ name, help },
-      collect() {
-        this.set(read());
-      },
-    });
-  gauge("sless_gateway_calls_in_flight", "Calls held now.", held);
-  gauge("sless_gateway_hosts", "Hosts that lead to a function.", hosts);
+  registerGauge(metrics, "sless_gateway_calls_in_flight", "Calls held now.", held);
+  registerGauge(metrics, "sless_gateway_hosts", "Hosts that lead to a function.", hosts);
   return {
     record: (listener, functionKey, result, totalMs) => {
       const outcome = outcomeOf(result);
-      byReason.add(`${listener} ${outcome} ${result.fault?.reason ?? "none"}`);
-      byFunction.add(`${functions.label(functionKey)} ${outcome}`);
+      byReason[listener].add(result.fault?.reason ?? "none", outcome);
+      byFunction.add(functions.label(functionKey), outcome);
       seconds.observe(totalMs / 1000);
       if (result.queueMs > 0) queueSeconds.observe(result.queueMs / 1000);
     },
-    recordRefusal: (listener, reason) => byReason.add(`${listener} client ${reason}`),
+    recordRefusal: (listener, reason) => byReason[listener].add(reason, "client"),
     forget: (functionKey) => {
       functions.release(functionKey);
-      for (const outcome of ["ok", "function", "platform", "client"] as const)
-        byFunction.delete(`${functionKey} ${outcome}`);
+      byFunction.byName.delete(functionKey);
     },
   };
 };

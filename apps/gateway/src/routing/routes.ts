@@ -7,6 +7,8 @@ export interface FunctionRoute {
   readonly key: string;
   readonly tenant: string;
   readonly name: string;
+  /** Namespace in which the tenant's code runs: pods elsewhere are none of this function's (security 6). */
+  readonly workloads: string;
   readonly split: TrafficSplit;
 }
 

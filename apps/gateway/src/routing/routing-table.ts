@@ -1,4 +1,4 @@
-import { canonicalHost } from "@sless/contracts";
+import { canonicalHost, workloadNamespace } from "@sless/contracts";
 import {
   makeHostRoutes,
   matchPath,
@@ -73,7 +73,13 @@ export class RoutingTable {
     if (view === undefined) this.#functions.delete(key);
     else {
       const { tenant, name, traffic } = view;
-      this.#functions.set(key, { key, tenant, name, split: createTrafficSplit(traffic) });
+      this.#functions.set(key, {
+        key,
+        tenant,
+        name,
+        workloads: workloadNamespace(tenant),
+        split: createTrafficSplit(traffic),
+      });
     }
     const triggers = [...(this.#triggersByFunction.get(key) ?? [])].map((trigger) => this.#triggers.get(trigger)?.host);
     for (const host of new Set(triggers)) if (host !== undefined) this.#rebuild(host);

@@ -97,4 +97,4 @@ export const seedEndpoints = (
       conditions: { ready: true, terminating: false },
       targetRef: { kind: "Pod", uid: endpoint.podUid },
     })),
-  } as never);
+  });
