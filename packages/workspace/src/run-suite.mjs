@@ -13,6 +13,10 @@ const SUITES = {
     about: "stories told to the embedded API server and to a real one (KUBECONFIG), compared",
     command: ["node", "packages/devcluster/dist/apiserver-suite/main.js"],
   },
+  e2e: {
+    about: "stories that drive the whole embedded platform from outside",
+    command: ["node", "packages/workspace/src/e2e.mjs"],
+  },
 };
 
 const run = ([program, ...args]) =>
