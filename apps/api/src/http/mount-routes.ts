@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Router, type Request, type RequestHandler, type Response } from "express";
 import type { Authenticator } from "../auth/authenticator.js";
 import { MethodNotAllowed } from "../errors.js";
@@ -34,6 +35,8 @@ const allowedMethods = (routes: readonly Route[], path: string): string[] => {
 
 /** Mounts routes, each behind the token check; other methods of a known path answer 405. */
 export const mountRoutes = (routes: readonly Route[], options: MountOptions): Router => {
+  // One listener for each request in flight is no leak.
+  setMaxListeners(0, options.drain);
   const router = Router({ caseSensitive: true, strict: true });
   for (const route of routes) router[route.method](route.path, serve(route, options));
   for (const path of new Set(routes.map((route) => route.path))) {

@@ -3,11 +3,12 @@ import {
   AlreadyExistsError,
   ConflictError,
   InvalidError,
+  KubeApiError,
   NotFoundError,
   type KubeClient,
   type MergePatch,
 } from "@sless/kube";
-import { AlreadyExists, Conflict, NotFound, PreconditionFailed } from "../errors.js";
+import { AlreadyExists, Conflict, invalidField, NotFound, PreconditionFailed } from "../errors.js";
 import type { IfMatch } from "../http/conditional.js";
 import type { IdempotencyClaim } from "../http/idempotency.js";
 import { rememberWrite, wasDone } from "./remembered-writes.js";
@@ -58,6 +59,13 @@ const refuseStale = (current: KubeObject, ifMatch: IfMatch | undefined): void =>
   const version = current.metadata.resourceVersion;
   if (ifMatch === undefined || ifMatch === "any" || ifMatch.includes(version ?? "")) return;
   throw new PreconditionFailed("It changed since you read it. Read it again, then repeat the change.", version);
+};
+
+const explainCursor = (error: unknown): never => {
+  if (error instanceof KubeApiError && error.code === 400) {
+    throw invalidField("continue", "is not a cursor that this list gave; begin anew without it");
+  }
+  throw error;
 };
 
 const refuseDeleting = (current: KubeObject, what: string): void => {
@@ -152,7 +160,7 @@ export const createItems = <T extends KubeObject>(kube: KubeClient, resource: Re
     find,
     get,
     list: async (namespace, limit, cursor) => {
-      const page = await kube.list(resource, { namespace, limit, continue: cursor });
+      const page = await kube.list(resource, { namespace, limit, continue: cursor }).catch(explainCursor);
       return { items: page.items, ...(page.continue !== undefined && { continue: page.continue }) };
     },
     create,

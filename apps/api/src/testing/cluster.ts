@@ -24,6 +24,14 @@ export interface TestCluster {
 
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/**
+ * jest's structuredClone comes from outside its sandbox, and so do the arrays that it makes: the CEL library, which goes
+ * by constructors, then takes them for something else. Objects of an API are JSON, so JSON copies them as well.
+ */
+const copyInSandbox = (): void => {
+  globalThis.structuredClone = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+};
+
 const ignoreExisting = async (make: Promise<unknown>): Promise<void> => {
   try {
     await make;
@@ -48,6 +56,7 @@ const serveTenant = async (kube: KubeClient, tenant: Tenant): Promise<void> => {
 };
 
 export const startTestCluster = async (): Promise<TestCluster> => {
+  copyInSandbox();
   const token = randomUUID();
   const store = openClusterStore();
   const stop = new AbortController();
