@@ -19,12 +19,14 @@ export const lastingFailure = (version: FunctionVersion): Problem | undefined =>
 
 /**
  * True when starting the version again would only repeat its failure. A failed start counts from its second time on, so
- * that a broken deploy does not crash for ever and a passing cause does not end a good one. What others mend (quota,
- * nodes, image pulls) is never given up: it becomes ready by itself (D27).
+ * that a broken deploy does not crash for ever and a passing cause does not end a good one. One that was scaled down for
+ * it stays given up whatever its status has caught up with, or it would be started and stopped in turns. What others mend
+ * (quota, nodes, image pulls) is never given up: it becomes ready by itself (D27).
  */
 export const hasGivenUp = (version: FunctionVersion): boolean => {
-  const reason = lastingFailure(version)?.reason;
-  if (reason === undefined) return false;
-  if (FINAL_AT_ONCE.has(reason)) return true;
-  return FINAL_WHEN_REPEATED.has(reason) && (version.spec.replicas === 0 || (version.status?.restarts ?? 0) >= 1);
+  const ready = conditionOf(version, "Ready");
+  const isAtRest = version.spec.replicas === 0;
+  if (!ready || isTrue(ready) || !(isAtRest || isCurrent(version))) return false;
+  if (FINAL_AT_ONCE.has(ready.reason)) return true;
+  return FINAL_WHEN_REPEATED.has(ready.reason) && (isAtRest || (version.status?.restarts ?? 0) >= 1);
 };

@@ -100,11 +100,17 @@ const planReplicas = (
     }),
   );
 
-/** Why a wanted target is not ready, with what keeps serving meanwhile. */
-const explain = (short: Target, yields: FunctionVersion | undefined): Problem => {
-  const why = unreadiness(short.version) ?? problem("Starting", `version ${short.version.spec.version} is starting`);
-  if (yields) return problem("QuotaSurge", `moving step by step, since the quota has no room for both: ${why.message}`);
-  return why;
+/** True while serving versions can still make room, one instance at a time. */
+const isSurging = (input: TrafficInput, short: readonly Target[]): boolean =>
+  short.some(isRefusedByQuota) &&
+  input.active.some(({ version }) => !findTarget(input.wanted, version) && version.spec.replicas > 1);
+
+/** Why a wanted target is not ready. */
+const explain = (target: Target, surging: boolean): Problem => {
+  const { version } = target;
+  const why = unreadiness(version) ?? problem("Starting", `version ${version.spec.version} is starting`);
+  if (!surging) return why;
+  return problem("QuotaSurge", `moving step by step, since the quota has no room for both: ${why.message}`);
 };
 
 /** The targets as they stand in `status.traffic`; equal ones mean that there is nothing to move. */
@@ -124,6 +130,6 @@ export const planTraffic = (input: TrafficInput): TrafficPlan => {
   const yields = versionThatYields(input, short);
   const replicas = planReplicas(input, moving, yields);
   const first = short[0];
-  if (first) return { traffic: now, replicas, blocked: explain(first, yields) };
+  if (first) return { traffic: now, replicas, blocked: explain(first, isSurging(input, short)) };
   return { traffic: next, replicas, blocked: moving ? problem("MovingTraffic", "traffic is moving") : undefined };
 };

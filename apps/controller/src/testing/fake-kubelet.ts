@@ -3,6 +3,7 @@ import {
   createInformer,
   deployments,
   done,
+  keyOf,
   NotFoundError,
   objectKeyOf,
   parseKey,
@@ -25,6 +26,8 @@ export type Fate =
 export interface FakeKubelet {
   /** Decides the fate of the pods of a Deployment by its name; ready unless said otherwise. */
   setFate(deployment: string, fate: Fate): void;
+  /** Lets these Deployments have no more than so many pods together, as a ResourceQuota does. */
+  shareQuota(deployments: readonly string[], pods: number): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -50,6 +53,15 @@ const quotaMessage = 'pods "x" is forbidden: exceeded quota: tenant, requested: 
 export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeKubelet => {
   const informer = createInformer<Deployment>({ client, resource: deployments, logger });
   const fates = new Map<string, Fate>();
+  let shared: { readonly deployments: readonly string[]; readonly pods: number } | undefined;
+
+  /** Pods that a quota leaves to a Deployment. */
+  const roomOf = (name: string, fate: Fate): number => {
+    if (fate.kind === "quota") return fate.room;
+    if (!shared?.deployments.includes(name)) return Infinity;
+    const others = shared.deployments.filter((other) => other !== name);
+    return shared.pods - others.reduce((sum, other) => sum + podsOf(other).length, 0);
+  };
 
   const podsOf = (deployment: string): Pod[] =>
     client.objects(pods).filter(({ metadata }) => metadata.name?.startsWith(`${deployment}-pod-`));
@@ -87,21 +99,30 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
     const name = parseKey(key).name;
     const fate = fates.get(name) ?? READY;
     const wanted = live?.spec?.replicas ?? 0;
-    const count = fate.kind === "quota" ? Math.min(wanted, fate.room) : wanted;
+    const count = Math.min(wanted, roomOf(name, fate));
     await removePods(podsOf(name).slice(count));
     if (!live) return done();
     for (let index = 0; index < count; index++) await setPod(live, index, fate);
     await setStatus(live, wanted, count < wanted);
+    shared?.deployments.filter((other) => other !== name).forEach(wake);
     return done();
   };
 
   const controller = createController({ name: "fake-kubelet", sources: [source(informer)], reconcile, logger });
+  const wake = (name: string): void => {
+    const live = client.objects(deployments).find(({ metadata }) => metadata.name === name);
+    const has = podsOf(name).length;
+    if (live && has < Math.min(live.spec?.replicas ?? 0, roomOf(name, fates.get(name) ?? READY)))
+      controller.enqueue(keyOf(live));
+  };
   return {
     setFate: (deployment, fate) => {
       fates.set(deployment, fate);
-      for (const { metadata } of client.objects(deployments)) {
-        if (metadata.name === deployment) controller.enqueue(`${metadata.namespace}/${metadata.name}`);
-      }
+      const live = client.objects(deployments).find(({ metadata }) => metadata.name === deployment);
+      if (live) controller.enqueue(keyOf(live));
+    },
+    shareQuota: (names, count) => {
+      shared = { deployments: names, pods: count };
     },
     run: async (signal) => {
       await Promise.all([informer.run(signal), controller.run(signal)]);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   FUNCTION_VERSIONS,
   FUNCTIONS,
@@ -51,6 +52,8 @@ export interface World {
   report(gateway: string, observed: string): Promise<void>;
   /** Waits for a state; a failure prints the Function's status. */
   until(description: string, condition: () => boolean): Promise<void>;
+  /** Resolves when nothing has been written for a while: everything that was going to happen has. */
+  settle(): Promise<void>;
   /** Ends the controllers as a leader that goes, and waits for them. */
   stop(): Promise<void>;
   /** Starts controllers without memory over the same API server, as a new leader. */
@@ -74,6 +77,9 @@ const seed = (client: FakeKubeClient, object: KubeObject): void => {
   if (!resource) throw new TypeError(`the world knows no kind ${object.kind}`);
   client.seed(resource, object);
 };
+
+/** Everything here happens in memory: what did not happen within this time had no cause. */
+const QUIET_MS = 50;
 
 const TENANT = "sless-0123456789abcdef";
 
@@ -165,6 +171,13 @@ export const createWorld = async ({ given, options = {} }: WorldOptions): Promis
         await eventually(description, condition, 8_000);
       } catch (error) {
         throw new Error(`${description}\n${describe()}`, { cause: error });
+      }
+    },
+    settle: async () => {
+      let seen = -1;
+      while (seen !== client.writes.length) {
+        seen = client.writes.length;
+        await delay(QUIET_MS);
       }
     },
     stop: async () => {
