@@ -5,6 +5,6 @@ export default {
   ...base,
   rootDir: "..",
   roots: ["<rootDir>/e2e"],
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   maxWorkers: 1,
 };
