@@ -101,10 +101,13 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
     const wanted = live?.spec?.replicas ?? 0;
     const count = Math.min(wanted, roomOf(name, fate));
     await removePods(podsOf(name).slice(count));
-    if (!live) return done();
+    if (!live) {
+      wakeSharers(name);
+      return done();
+    }
     for (let index = 0; index < count; index++) await setPod(live, index, fate);
     await setStatus(live, wanted, count < wanted);
-    shared?.deployments.filter((other) => other !== name).forEach(wake);
+    wakeSharers(name);
     return done();
   };
 
@@ -115,6 +118,7 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
     if (live && has < Math.min(live.spec?.replicas ?? 0, roomOf(name, fates.get(name) ?? READY)))
       controller.enqueue(keyOf(live));
   };
+  const wakeSharers = (name: string): void => shared?.deployments.filter((other) => other !== name).forEach(wake);
   return {
     setFate: (deployment, fate) => {
       fates.set(deployment, fate);

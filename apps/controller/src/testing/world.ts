@@ -63,6 +63,10 @@ export interface World {
 export interface WorldOptions {
   readonly given: readonly KubeObject[];
   readonly options?: Partial<ControllersOptions>;
+  /** Puts in place what was there before the controllers. */
+  readonly plant?: (client: FakeKubeClient) => unknown;
+  readonly failBuilds?: Error;
+  readonly holdBuilds?: boolean;
 }
 
 const RESOURCES: Readonly<Record<string, Resource>> = {
@@ -83,7 +87,7 @@ const QUIET_MS = 50;
 
 const TENANT = "sless-0123456789abcdef";
 
-export const createWorld = async ({ given, options = {} }: WorldOptions): Promise<World> => {
+export const createWorld = async ({ given, options = {}, ...extra }: WorldOptions): Promise<World> => {
   const client = createFakeKubeClient({ withoutStatusSubresource: ["GatewayReport"] });
   const logger = createMemoryLogger();
   const images = createFakeImages();
@@ -92,6 +96,9 @@ export const createWorld = async ({ given, options = {} }: WorldOptions): Promis
   const around = new AbortController();
   void kubelet.run(around.signal);
   for (const object of given) seed(client, object);
+  extra.plant?.(client);
+  images.failWith(extra.failBuilds);
+  if (extra.holdBuilds) images.hold();
 
   const start = async () => {
     const controllers = createControllers({
