@@ -23,6 +23,8 @@ _DROPPED = frozenset(
     ("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer")
     + ("transfer-encoding", "upgrade")
 )
+# Lower-case names that need no look at their form: what most answers have.
+_PLAIN = frozenset(("content-type", "cache-control", "location", "etag", "access-control-allow-origin", "x-request-id"))
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+\Z")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _STATUS = re.compile(r"\d{3}\Z")
@@ -72,6 +74,9 @@ def _take_headers(into: Headers, field: str, given: object) -> None:
     if not isinstance(given, Mapping):
         raise bad_result(f"{field} is of type {type(given).__name__}: use a dict of names and values")
     for name, value in given.items():
+        if type(value) is str and name in _PLAIN and not _CONTROL.search(value):
+            into[name] = [value]
+            continue
         if not isinstance(name, str) or not _TOKEN.match(name):
             raise bad_result(f"the header name {str(name)[:80]!r} is not valid: letters, digits and hyphens")
         key = name.lower()

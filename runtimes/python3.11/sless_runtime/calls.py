@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import queue
-import threading
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .answer import Answer, to_answer
@@ -18,8 +17,10 @@ from . import call_table
 from .call_table import CallTable
 from .connection import Connection, Request
 from .context import Context
+from .deadlines import DeadlineTimer
 from .event import make_event
 from .faults import REASONS, Fault, fault_response
+from .handler_threads import HandlerThreads
 from .settings import Settings
 
 RECEIVING, RUNNING, ANSWERING, ANSWERED = range(4)
@@ -29,13 +30,14 @@ _CANCEL_GRACE_SECONDS = 0.1
 """What a coroutine gets to react to its cancellation before its process counts as stuck with it."""
 _NO_BODY = frozenset((204, 205, 304))
 _STACK_FRAMES = 20
+_STATUS_LINES = {status: f"HTTP/1.1 {status} {reason}" for status, reason in REASONS.items()}
 _END = object()
 
 
 class Call:
     """One call. It is in the runner's `calls` as long as anything of it runs, answered or not."""
 
-    __slots__ = ("connection", "request", "request_id", "started", "deadline", "run_started", "phase", "task", "timer")
+    __slots__ = ("connection", "request", "request_id", "started", "deadline", "run_started", "phase", "task", "is_late")
 
     def __init__(self, connection: Connection, request: Request, request_id: str, started: float, deadline: float) -> None:
         self.connection = connection
@@ -46,30 +48,7 @@ class Call:
         self.run_started = started
         self.phase = RECEIVING
         self.task: asyncio.Task[None] | None = None
-        self.timer: asyncio.TimerHandle | None = None
-
-
-class HandlerThreads:
-    """Threads for handlers that are no coroutines: as many as calls at once, made when needed, never waited for."""
-
-    def __init__(self) -> None:
-        self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._idle = 0
-        self._lock = threading.Lock()
-
-    def submit(self, work: Callable[[], None]) -> None:
-        with self._lock:
-            if self._idle:
-                self._idle -= 1
-            else:
-                threading.Thread(target=self._run, daemon=True).start()
-        self._work.put(work)
-
-    def _run(self) -> None:
-        while True:
-            self._work.get()()
-            with self._lock:
-                self._idle += 1
+        self.is_late = False
 
 
 def describe_thrown(error: BaseException, code_dir: str) -> Fault:
@@ -101,6 +80,7 @@ class CallRunner:
     ) -> None:
         self.calls: set[Call] = set()
         self._settings = settings
+        self._uid_header = f"x-sless-version-uid: {settings.version_uid}"
         self._code_dir = code_dir
         self._handler = handler
         self._is_coroutine = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
@@ -110,15 +90,16 @@ class CallRunner:
         self._streams = streams
         self._retire = retire
         self._end_process = end_process
-        self._threads = HandlerThreads()
         self._loop = asyncio.get_running_loop()
+        self._threads = HandlerThreads(self._loop)
+        self._deadlines = DeadlineTimer(self._loop, self._end_late_calls)
 
     def admit(self, call: Call) -> None:
         """Counts the call and watches its deadline, from before its body is read."""
         call.connection.call = call
         self._table.begin(call.connection.slot, call.request_id, call.started, call.deadline)
         self.calls.add(call)
-        call.timer = self._loop.call_later(call.deadline - call.started, self._on_deadline, call)
+        self._deadlines.watch(call.deadline)
 
     def run(self, call: Call, body: bytes) -> None:
         request = call.request
@@ -131,21 +112,21 @@ class CallRunner:
         if self._is_coroutine:
             self._await(call, self._handler(event, context))
         else:
-            self._threads.submit(lambda: self._run_in_thread(call, event, context))
+            self._threads.submit(partial(self._run_in_thread, call, event, context))
 
     # -- the handler
 
     def _run_in_thread(self, call: Call, event: dict[str, Any], context: Context) -> None:
-        def invoke() -> Any:
-            current_request.set(call.request_id)
-            return self._handler(event, context)
-
         try:
-            result = contextvars.Context().run(invoke)
+            result = contextvars.Context().run(self._invoke, call.request_id, event, context)
         except BaseException as error:  # noqa: BLE001 - whatever user code raises ends its call, not this thread
-            self._loop.call_soon_threadsafe(self._on_raised, call, error)
+            self._threads.to_loop(partial(self._on_raised, call, error))
         else:
-            self._loop.call_soon_threadsafe(self._on_returned, call, result)
+            self._threads.to_loop(partial(self._on_returned, call, result))
+
+    def _invoke(self, request_id: str, event: dict[str, Any], context: Context) -> Any:
+        current_request.set(request_id)
+        return self._handler(event, context)
 
     def _await(self, call: Call, awaitable: Any) -> None:
         async def run() -> None:
@@ -162,7 +143,7 @@ class CallRunner:
     def _on_returned(self, call: Call, result: Any) -> None:
         if call.phase == ANSWERED:
             self._finish(call)
-        elif inspect.isawaitable(result):
+        elif type(result) is not dict and inspect.isawaitable(result):
             self._await(call, result)
         else:
             self._answer(call, result)
@@ -214,27 +195,27 @@ class CallRunner:
         if answer.stream:
             call.task = self._loop.create_task(self._stream(call, answer))
             return
-        answer.headers.pop("content-length", None)
-        head = self._head(call, answer, f"content-length: {len(answer.body)}")
-        call.connection.transport.write(head + self._visible_body(call, answer))
+        response = self._whole(call, answer)
+        if call.connection.is_open:
+            call.connection.transport.write(response)
         self._end_answered(call)
 
-    def _visible_body(self, call: Call, answer: Answer) -> bytes:
-        return b"" if call.request.method == "HEAD" or answer.status in _NO_BODY else answer.body
+    def _whole(self, call: Call, answer: Answer) -> bytes:
+        answer.headers.pop("content-length", None)
+        head = self._head(call, answer, f"content-length: {len(answer.body)}")
+        return head if call.request.method == "HEAD" or answer.status in _NO_BODY else head + answer.body
 
     def _head(self, call: Call, answer: Answer, framing: str) -> bytes:
-        lines = [f"HTTP/1.1 {answer.status} {REASONS.get(answer.status, 'Unknown')}"]
+        lines = [_STATUS_LINES.get(answer.status) or f"HTTP/1.1 {answer.status} Unknown"]
         for name, values in answer.headers.items():
-            lines.extend(f"{name}: {value}" for value in values)
+            for value in values:
+                lines.append(f"{name}: {value}")
         if answer.status not in _NO_BODY:
             lines.append(framing)
-        lines.append(f"x-sless-version-uid: {self._settings.version_uid}")
-        lines.append(f"x-sless-run-ms: {(time.monotonic() - call.run_started) * 1000:.3f}")
-        if not call.request.keep_alive:
-            lines.append("connection: close")
-        lines.append("\r\n")
-        # Text beyond Latin-1 travels as its UTF-8 bytes.
-        return b"\r\n".join(_header_bytes(line) for line in lines)
+        run_ms = (time.monotonic() - call.run_started) * 1000
+        lines.append(f"{self._uid_header}\r\nx-sless-run-ms: {run_ms:.3f}")
+        lines.append("\r\n" if call.request.keep_alive else "connection: close\r\n\r\n")
+        return _header_bytes("\r\n".join(lines))
 
     async def _stream(self, call: Call, answer: Answer) -> None:
         current_request.set(call.request_id)
@@ -295,9 +276,9 @@ class CallRunner:
             try:
                 result = work()
             except BaseException as error:  # noqa: BLE001
-                self._loop.call_soon_threadsafe(settle, future.set_exception, error)
+                self._threads.to_loop(partial(settle, future.set_exception, error))
             else:
-                self._loop.call_soon_threadsafe(settle, future.set_result, result)
+                self._threads.to_loop(partial(settle, future.set_result, result))
 
         self._threads.submit(run)
         return future
@@ -308,13 +289,14 @@ class CallRunner:
         self._finish(call)
 
     def _serve_fault(self, call: Call, fault: Fault) -> None:
-        phase, connection = call.phase, call.connection
+        connection = call.connection
+        phase = call.phase
         if phase == ANSWERED:
             return
+        self._detach(call)
         run_ms = (time.monotonic() - call.run_started) * 1000
         # An unread rest of the body would be taken for the next request.
         goes_on = phase == RUNNING and call.request.keep_alive
-        self._detach(call)
         if not connection.is_open:
             return
         if phase == ANSWERING:
@@ -337,6 +319,17 @@ class CallRunner:
             connection.close()
 
     # -- ends
+
+    def _end_late_calls(self) -> None:
+        now = time.monotonic()
+        for call in tuple(self.calls):
+            if call.is_late:
+                continue
+            if call.deadline <= now:
+                call.is_late = True
+                self._on_deadline(call)
+            else:
+                self._deadlines.watch(call.deadline)
 
     def _on_deadline(self, call: Call) -> None:
         milliseconds = round((call.deadline - call.started) * 1000)
@@ -379,13 +372,19 @@ class CallRunner:
             return
         self._detach(call)
         self.calls.discard(call)
-        if call.timer is not None:
-            call.timer.cancel()
         for stream in self._streams:
             stream.end_call(call.request_id)
 
 
-def _header_bytes(line: str) -> bytes:
+def _header_bytes(head: str) -> bytes:
+    """A head in Latin-1; lines with text beyond it travel as their UTF-8 bytes."""
+    try:
+        return head.encode("latin-1")
+    except UnicodeEncodeError:
+        return b"\r\n".join(_line_bytes(line) for line in head.split("\r\n"))
+
+
+def _line_bytes(line: str) -> bytes:
     try:
         return line.encode("latin-1")
     except UnicodeEncodeError:

@@ -15,6 +15,8 @@ _LINGER_SECONDS = 2.0
 _LENGTH = re.compile(rb"\d{1,18}\Z")
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]*)?\Z")
 _TARGET = re.compile(r"[!-~\x80-\xff]+\Z")
+_VERSIONS = ("HTTP/1.1", "HTTP/1.0")
+_BLANK = " \t"
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,31}\Z")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
@@ -78,22 +80,28 @@ def _framing(request: Request, headers: list[tuple[str, str]]) -> None:
 
 def parse_head(head: bytes) -> Request:
     """Parses a request's head without its blank line. Raises a bad-request fault."""
-    lines = head.decode("latin-1").split("\r\n")
-    parts = lines[0].split(" ")
-    if len(parts) != 3 or parts[2] not in ("HTTP/1.1", "HTTP/1.0") or not _METHOD.match(parts[0]):
+    text = head.decode("latin-1")
+    first, *lines = text.split("\r\n")
+    # A bare line feed is a line's end to some parsers and not to others.
+    if "\0" in text or text.count("\n") != len(lines):
+        raise _bad_request("the head holds a control character")
+    parts = first.split(" ")
+    if len(parts) != 3 or parts[2] not in _VERSIONS or not _METHOD.match(parts[0]):
         raise _bad_request("the request line is not valid")
     if not _TARGET.match(parts[1]):
         raise _bad_request("the request target is not valid")
     headers: list[tuple[str, str]] = []
-    for line in lines[1:]:
+    for line in lines:
         name, colon, value = line.partition(":")
-        if not colon or not name or name != name.strip() or "\0" in line or "\n" in line:
+        if not colon or not name or name[-1] in _BLANK or name[0] in _BLANK:
             raise _bad_request("a header is not valid")
-        headers.append((name.lower(), value.strip(" \t")))
+        headers.append((name.lower(), value.strip(_BLANK)))
     request = Request(parts[0], parts[1], headers, parts[2] == "HTTP/1.1")
-    if "close" in request.by_name.get("connection", "").lower():
+    by_name = request.by_name
+    if "close" in by_name.get("connection", "").lower():
         request.keep_alive = False
-    _framing(request, headers)
+    if "content-length" in by_name or "transfer-encoding" in by_name:
+        _framing(request, headers)
     return request
 
 
@@ -107,6 +115,7 @@ class Connection(asyncio.Protocol):
         self.was_reset = False
         self.was_released = False
         self._service = service
+        self._loop = asyncio.get_running_loop()
         self._buffer = bytearray()
         self._request: Request | None = None
         self._chunks: list[bytes] = []
@@ -159,7 +168,7 @@ class Connection(asyncio.Protocol):
         self._read = self._read_head
         self.transport.resume_reading()
         if self._buffer:
-            asyncio.get_running_loop().call_soon(self._advance)
+            self._loop.call_soon(self._advance)
 
     def skip_request(self) -> bool:
         """Passes over the refused request's body if all of it is here; says whether the connection can go on."""
@@ -177,7 +186,7 @@ class Connection(asyncio.Protocol):
         self.transport.write(response)
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        asyncio.get_running_loop().call_later(_LINGER_SECONDS, self.transport.abort)
+        self._loop.call_later(_LINGER_SECONDS, self.transport.abort)
 
     def _discard(self) -> bool:
         self._buffer.clear()

@@ -6,7 +6,6 @@ import base64
 import binascii
 import json
 import time
-from datetime import datetime, timezone
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -25,12 +24,19 @@ def _query(text: str) -> tuple[dict[str, str], dict[str, list[str]]]:
 
 
 def _headers(headers: list[Header]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    single: dict[str, str] = {}
     multi: dict[str, list[str]] = {}
     for name, value in headers:
-        if not name.startswith(PLATFORM_PREFIX):
-            multi.setdefault(name, []).append(value)
-    # Cookies alone are joined with a semicolon (RFC 9113, 8.2.3).
-    return {name: ("; " if name == "cookie" else ", ").join(values) for name, values in multi.items()}, multi
+        if name.startswith(PLATFORM_PREFIX):
+            continue
+        if name in multi:
+            multi[name].append(value)
+            # Cookies alone are joined with a semicolon (RFC 9113, 8.2.3).
+            single[name] += ("; " if name == "cookie" else ", ") + value
+        else:
+            multi[name] = [value]
+            single[name] = value
+    return single, multi
 
 
 def _body(body: bytes) -> tuple[str, bool]:
@@ -38,6 +44,19 @@ def _body(body: bytes) -> tuple[str, bool]:
         return body.decode("utf-8"), False
     except UnicodeDecodeError:
         return base64.b64encode(body).decode("ascii"), True
+
+
+_second, _second_text = -1, ""
+
+
+def _time_text(milliseconds: int) -> str:
+    """RFC 3339 with milliseconds; all but those is formatted once a second."""
+    global _second, _second_text
+    second = milliseconds // 1000
+    if second != _second:
+        _second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+        _second = second
+    return f"{_second_text}.{milliseconds % 1000:03d}Z"
 
 
 def _platform_context(encoded: str | None) -> dict[str, Any]:
@@ -60,7 +79,7 @@ def make_event(
     single_headers, multi_headers = _headers(headers)
     single_query, multi_query = _query(query) if query else ({}, {})
     text, is_base64 = _body(body) if body else ("", False)
-    now = time.time()
+    now = time.time_ns() // 1_000_000
     given = _platform_context(context)
     identity = given.pop("identity", None)
     client = {"sourceIp": given.pop("sourceIp", ""), "userAgent": single_headers.get("user-agent", "")}
@@ -78,7 +97,7 @@ def make_event(
             "requestId": request_id,
             "identity": {**client, **identity} if isinstance(identity, dict) else client,
             "httpMethod": method,
-            "requestTime": datetime.fromtimestamp(now, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            "timestamp": int(now * 1000),
+            "requestTime": _time_text(now),
+            "timestamp": now,
         },
     }

@@ -10,6 +10,7 @@ import resource
 import signal
 import socket
 import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -26,6 +27,9 @@ from .settings import Settings, read_settings, worker_environment
 _BEAT_SECONDS = 0.1
 _FAR_DEADLINE_MS = 10**9
 _EXIT_FLUSH_SECONDS = 0.5
+_STACK_BYTES = 1024 * 1024
+_SPARE_THREADS = 16
+"""Beyond one for each call: what the user's own threads may take before they count as the function's memory."""
 
 
 class SupervisorLink:
@@ -190,9 +194,13 @@ def _milliseconds(text: str | None) -> float:
     return value if 0 <= value < _FAR_DEADLINE_MS else _FAR_DEADLINE_MS
 
 
-def _limit_memory(memory_mb: int) -> None:
-    """Allocations beyond the limit raise MemoryError, which can still be answered; the supervisor watches the rest."""
-    limit = memory_mb * 1024 * 1024
+def _limit_memory(settings: Settings) -> None:
+    """Allocations beyond the limit raise MemoryError, which can still be answered; the supervisor watches the rest.
+
+    Stacks count as data whether they are used or not, so they are kept small and get room of their own.
+    """
+    threading.stack_size(_STACK_BYTES)
+    limit = settings.memory_mb * 1024 * 1024 + (settings.concurrency + _SPARE_THREADS) * _STACK_BYTES
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
@@ -208,7 +216,7 @@ def main(link_fd: int, table_fd: int, log_fd: int, environment: dict[str, str]) 
     visible = worker_environment(environment)
     os.environ.clear()
     os.environ.update(visible)
-    _limit_memory(settings.memory_mb)
+    _limit_memory(settings)
     code_dir = os.path.realpath(settings.code_dir)
     try:
         handler = load_handler(settings.entrypoint, code_dir)
