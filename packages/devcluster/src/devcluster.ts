@@ -11,6 +11,7 @@ import type { JobBackoff } from "./node/controllers/job.js";
 import type { BackoffOptions } from "./node/kubelet/backoff.js";
 import { createEventRecorder } from "./node/kubelet/events.js";
 import { startKubelet, type Kubelet } from "./node/kubelet/kubelet.js";
+import { createAdmittingStore } from "./node/quota/admitting-store.js";
 import { createRegistry, type Registry } from "./registry/registry.js";
 import { createS3, type S3Server } from "./s3/s3.js";
 import type { ClusterStore } from "./store/types.js";
@@ -119,7 +120,7 @@ const start = async (options: DevclusterOptions, closer: ReturnType<typeof creat
   const stateFile = join(dataDir, "devcluster.json");
   const state = readState(stateFile);
   // Opened first: its lock keeps a second devcluster out of everything else in the folder.
-  const store = openClusterStore({ directory: join(dataDir, "store") });
+  const store = createAdmittingStore(openClusterStore({ directory: join(dataDir, "store") }));
   closer.add(() => store.close());
   const { registry, s3, issuer } = await startServices(options, state, closer);
 
@@ -129,6 +130,7 @@ const start = async (options: DevclusterOptions, closer: ReturnType<typeof creat
     dataDir,
     nodeName,
     registryLogins: { [registry.host]: registry.credentials },
+    onError: (error) => onError?.("kubelet", error),
     ...(options.containerBackoff ? { backoff: options.containerBackoff } : {}),
   });
   closer.add(() => kubelet.stop());

@@ -9,7 +9,7 @@ export interface ControllerDeps {
   events: EventRecorder;
   /** Whom pods are bound to as they are made. */
   nodeName: string;
-  onError(controller: string, key: string, error: unknown): void;
+  onError: (controller: string, key: string, error: unknown) => void;
 }
 
 export interface Controller {
@@ -19,7 +19,7 @@ export interface Controller {
 export interface WatchRule {
   type: ResourceRef;
   /** Keys (`namespace/name`) to look at when this object comes, changes or goes. */
-  keysOf(object: KubeObject): string[];
+  keysOf: (object: KubeObject) => string[];
 }
 
 /** The object itself. */

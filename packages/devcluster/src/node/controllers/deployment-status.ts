@@ -48,33 +48,32 @@ const availableCondition = (deployment: Deployment, { availableReplicas }: Count
 export const progressDeadline = ({ spec }: Deployment, progressing: Condition | undefined): number =>
   Date.parse(progressing?.lastUpdateTime ?? "") + (spec.progressDeadlineSeconds ?? 600) * 1000;
 
+/** What is still so was so since then: an update time that moved would be a write for nothing. */
+const sameSince = (before: Condition | undefined, next: Condition): Condition =>
+  before && before.reason === next.reason && before.message === next.message ? before : next;
+
 const progressCondition = (
   deployment: Deployment,
   { current, counts, now }: { current: ReplicaSet; counts: Counts; now: number },
 ): Condition => {
   const before = conditionOf(deployment.status?.conditions, "Progressing");
   const what = `ReplicaSet "${current.metadata.name}"`;
-  const make = (
-    status: "True" | "False",
-    reason: string,
-    message: string,
-    lastUpdateTime = kubeTime(now),
-  ): Condition => ({
-    ...{ type: "Progressing", status, reason, message, lastUpdateTime },
+  const make = (status: "True" | "False", reason: string, message: string): Condition => ({
+    ...{ type: "Progressing", status, reason, message, lastUpdateTime: kubeTime(now) },
   });
   if (isComplete(deployment, counts)) {
-    const keep = before?.reason === "NewReplicaSetAvailable" ? before.lastUpdateTime : undefined;
-    return make("True", "NewReplicaSetAvailable", `${what} has successfully progressed.`, keep);
+    const complete = make("True", "NewReplicaSetAvailable", `${what} has successfully progressed.`);
+    return sameSince(before, complete);
   }
-  if (!before?.message?.includes(`"${current.metadata.name}"`))
+  if (!before?.message?.includes(`"${current.metadata.name}"`)) {
     return make("True", "NewReplicaSetCreated", `Created new replica set "${current.metadata.name}"`);
+  }
   const wasComplete = before.reason === "NewReplicaSetAvailable";
   if (wasComplete || hasProgressed(deployment.status ?? {}, counts)) {
     return make("True", "ReplicaSetUpdated", `${what} is progressing.`);
   }
   if (now < progressDeadline(deployment, before)) return before;
-  if (before.reason === "ProgressDeadlineExceeded") return before;
-  return make("False", "ProgressDeadlineExceeded", `${what} has timed out progressing.`);
+  return sameSince(before, make("False", "ProgressDeadlineExceeded", `${what} has timed out progressing.`));
 };
 
 /**

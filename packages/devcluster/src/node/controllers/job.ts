@@ -44,19 +44,20 @@ const templateOf = (job: Job): PodTemplate => {
   return { metadata: { ...metadata, labels }, spec };
 };
 
+/** Counts of zero are left out, as the API does. */
+const countsOf = ({ active, succeeded, failed }: JobProgress, isOver: boolean): JobStatus => ({
+  ...(isOver || active.length === 0 ? {} : { active: active.length }),
+  ready: isOver ? 0 : active.filter(isPodReady).length,
+  ...(succeeded > 0 ? { succeeded } : {}),
+  ...(failed > 0 ? { failed } : {}),
+});
+
 const makeStatus = (job: Job, progress: JobProgress, end: JobEnd | undefined, now: number): JobStatus => {
-  const { active, succeeded, failed } = progress;
   const startTime = job.status?.startTime ?? (job.spec.suspend ? undefined : kubeTime(now));
-  const condition = end && { type: end.type, status: "True" as const, reason: end.reason, message: end.message };
-  return {
-    ...(end || active.length === 0 ? {} : { active: active.length }),
-    ready: end ? 0 : active.filter(isPodReady).length,
-    ...(succeeded > 0 ? { succeeded } : {}),
-    ...(failed > 0 ? { failed } : {}),
-    ...(startTime ? { startTime } : {}),
-    ...(end?.type === "Complete" ? { completionTime: kubeTime(now) } : {}),
-    ...(condition ? { conditions: withCondition(job.status?.conditions, condition, now) } : {}),
-  };
+  const status = { ...countsOf(progress, end !== undefined), ...(startTime ? { startTime } : {}) };
+  if (!end) return status;
+  const conditions = withCondition(job.status?.conditions, { ...end, status: "True" }, now);
+  return { ...status, conditions, ...(end.type === "Complete" ? { completionTime: kubeTime(now) } : {}) };
 };
 
 /** Runs a pod of each Job until one succeeds, the failures are too many, or its time is over. */

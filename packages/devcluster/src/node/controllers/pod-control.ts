@@ -1,7 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { ClusterStore, KubeObject } from "../../store/types.js";
 import { conditionOf, ownerReferenceTo, PODS, type Pod, type PodTemplate } from "../objects.js";
-import { admitPod } from "../quota/quota.js";
 
 /** No vowels, so that no words come about; as apimachinery's names have it. */
 const ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
@@ -54,6 +53,5 @@ export const createPodFrom = (
     },
     spec: { ...structuredClone(template.spec), nodeName },
   } satisfies Pod;
-  admitPod(store, pod);
   return store.create(PODS, pod) as Pod;
 };

@@ -29,6 +29,12 @@ const failureCondition = (error: ApiStatusError): Condition => ({
   message: error.message,
 });
 
+const conditionsAfter = (set: ReplicaSet, failure: ApiStatusError | undefined, now: number): Condition[] => {
+  const before = set.status?.conditions ?? [];
+  if (failure) return withCondition(before, failureCondition(failure), now);
+  return before.filter(({ type }) => type !== "ReplicaFailure");
+};
+
 const failsToCreate = (set: ReplicaSet): boolean => conditionOf(set.status?.conditions, "ReplicaFailure") !== undefined;
 
 /** Keeps as many pods of a template as a ReplicaSet asks for. */
@@ -66,8 +72,7 @@ export const startReplicaSetController = (deps: ControllerDeps): Controller => {
     const waits = active.map((pod) => msUntilAvailable(pod, set.spec.minReadySeconds ?? 0, now));
     const soon = waits.filter((ms): ms is number => ms !== undefined && ms > 0);
     if (soon.length > 0) queue.addAfter(keyOf(set), Math.min(...soon));
-    const others = (set.status?.conditions ?? []).filter(({ type }) => type !== "ReplicaFailure");
-    const conditions = failure ? withCondition(set.status?.conditions, failureCondition(failure), now) : others;
+    const conditions = conditionsAfter(set, failure, now);
     const status: ReplicaSet["status"] = {
       replicas: active.length,
       fullyLabeledReplicas: active.length,

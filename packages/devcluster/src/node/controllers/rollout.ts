@@ -73,6 +73,12 @@ export const planRollingUpdate = (
   return scaleDownOld(deployment, current, old);
 };
 
+const zeroed = (sets: readonly ReplicaSet[]): ScalePlan => {
+  const plan: ScalePlan = new Map();
+  for (const set of sets) plan.set(set, 0);
+  return plan;
+};
+
 /** All old pods go before the first new one comes. */
 export const planRecreate = (
   deployment: Deployment,
@@ -80,7 +86,9 @@ export const planRecreate = (
   { old, oldPodsLeft }: { old: readonly ReplicaSet[]; oldPodsLeft: boolean },
 ): ScalePlan => {
   const running = old.filter((set) => wanted(set) > 0);
-  if (running.length > 0) return new Map(running.map((set) => [set, 0]));
+  if (running.length > 0) return zeroed(running);
   const replicas = deployment.spec.replicas ?? 1;
-  return oldPodsLeft || wanted(current) === replicas ? new Map() : new Map([[current, replicas]]);
+  const plan: ScalePlan = new Map();
+  if (!oldPodsLeft && wanted(current) !== replicas) plan.set(current, replicas);
+  return plan;
 };

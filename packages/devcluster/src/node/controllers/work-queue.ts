@@ -9,8 +9,8 @@ export interface WorkQueue {
 
 export interface WorkQueueOptions {
   /** A throw runs the key again, later each time. */
-  reconcile(key: string): void | Promise<void>;
-  onError(key: string, error: unknown): void;
+  reconcile: (key: string) => void | Promise<void>;
+  onError: (key: string, error: unknown) => void;
 }
 
 const FIRST_RETRY_MS = 20;

@@ -1,34 +1,28 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { createRegistryReader } from "../image/registry-client.js";
-import type { ImageCache, ImageLease } from "../image/image-cache.js";
-import { ImageError } from "../image/unpack-layer.js";
-import { UnsafePathError } from "../image/safe-path.js";
-import type { Container, ContainerStatus, Pod, Terminated } from "../objects.js";
+import type { ImageLease } from "../image/image-cache.js";
+import type { ContainerStatus, Terminated } from "../objects.js";
 import type { ProcessSpec } from "../process/supervisor.js";
 import { createBackoff, type BackoffOptions } from "./backoff.js";
 import { makeProcessSpec, terminationFile, type ContainerSetup } from "./container-process.js";
 import { startRun, type ContainerRun, type RunDeps } from "./container-run.js";
 import { ContainerConfigError } from "./env.js";
-import type { EventRecorder } from "./events.js";
 import { superviseProbes } from "./probes.js";
-import type { CredentialsFor } from "./pull-credentials.js";
+import { pullImage, RETRY, type PullDeps } from "./pull-image.js";
+import { restartsAfter } from "./resume.js";
 
-export interface ContainerDeps extends RunDeps {
-  images: ImageCache;
-  credentialsFor: CredentialsFor;
-  events: EventRecorder;
+export interface ContainerDeps extends RunDeps, PullDeps {
   backoff: BackoffOptions;
   /** Resolves when a Secret or ConfigMap of the namespace changes, or the signal aborts. */
-  configChanged(namespace: string, signal: AbortSignal): Promise<void>;
+  configChanged: (namespace: string, signal: AbortSignal) => Promise<void>;
 }
 
 export interface ContainerContext {
   setup: Omit<ContainerSetup, "image">;
   status: ContainerStatus;
   /** Called after each change of `status`. */
-  publish(): void;
+  publish: () => void;
 }
 
 export interface ContainerRunner {
@@ -41,17 +35,6 @@ export interface ContainerRunner {
   /** The file of the log before that. */
   previousLogFile(): string | undefined;
 }
-
-/** Waits between attempts to pull an image or to find its Secrets, ms. */
-const RETRY: BackoffOptions = { baseMs: 500, maxMs: 30_000, resetMs: Infinity };
-
-const shouldRestart = (pod: Pod, { exitCode }: Terminated): boolean => {
-  const policy = pod.spec.restartPolicy ?? "Always";
-  return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
-};
-
-const isImageError = (error: unknown): error is Error =>
-  error instanceof ImageError || error instanceof UnsafePathError;
 
 const formatSeconds = (ms: number): string => `${Math.round(ms / 1000)}s`;
 
@@ -80,31 +63,6 @@ export const runContainer = (deps: ContainerDeps, context: ContainerContext): Co
     status.ready = false;
     status.started = false;
     publish();
-  };
-
-  const pull = async (): Promise<ImageLease | undefined> => {
-    const retry = createBackoff(RETRY);
-    const policy =
-      container.imagePullPolicy ?? (/@sha256:|:(?!latest$)[^/:]+$/.test(container.image) ? "IfNotPresent" : "Always");
-    while (!signal.aborted) {
-      try {
-        const reader = createRegistryReader(deps.credentialsFor(pod, container.image));
-        const lease = await deps.images.acquire({ image: container.image, policy, reader });
-        const said = lease.pulled ? "Successfully pulled image" : "Container image already present on machine:";
-        deps.events.record(pod, "Normal", "Pulled", `${said} "${container.image}"`);
-        return lease;
-      } catch (error) {
-        if (!isImageError(error)) throw error;
-        const reason = policy === "Never" ? "ErrImageNeverPull" : "ErrImagePull";
-        waitFor(reason, error.message);
-        deps.events.record(pod, "Warning", "Failed", `Failed to pull image "${container.image}": ${error.message}`);
-        const ms = retry.next(0) || RETRY.baseMs;
-        if (policy !== "Never")
-          waitFor("ImagePullBackOff", `Back-off pulling image "${container.image}": ${error.message}`);
-        await wait(ms);
-      }
-    }
-    return undefined;
   };
 
   const prepare = async (lease: ImageLease): Promise<ProcessSpec | undefined> => {
@@ -157,14 +115,14 @@ export const runContainer = (deps: ContainerDeps, context: ContainerContext): Co
   const runUntilOver = async (): Promise<void> => {
     const backoff = createBackoff(deps.backoff);
     while (!signal.aborted) {
-      const lease = await pull();
+      const lease = await pullImage(deps, { pod, container }, { waitFor, wait, signal });
       if (!lease) return;
       status.imageID = `${container.image.replace(/[:@][^/]*$/, "")}@${lease.image.digest}`;
       const spec = await prepare(lease);
       const terminated = spec && (await run(spec));
       lease.release();
       publish();
-      if (!terminated || signal.aborted || !shouldRestart(pod, terminated)) return;
+      if (!terminated || signal.aborted || !restartsAfter(pod, terminated)) return;
       await restartLater(terminated, backoff.next(Date.now() - (current?.startedAt ?? 0)));
     }
   };

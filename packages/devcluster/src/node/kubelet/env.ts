@@ -1,5 +1,13 @@
 import type { ClusterStore, KubeObject, ResourceRef } from "../../store/types.js";
-import { CONFIG_MAPS, SECRETS, type Container, type EnvFromSource, type EnvVar, type Pod } from "../objects.js";
+import {
+  CONFIG_MAPS,
+  SECRETS,
+  type Container,
+  type EnvFromSource,
+  type EnvVar,
+  type KeySelector,
+  type Pod,
+} from "../objects.js";
 
 /** What is missing for a container to start; the pod waits with reason CreateContainerConfigError. */
 export class ContainerConfigError extends Error {
@@ -81,17 +89,20 @@ const addFrom = (env: Env, context: EnvContext, { prefix = "", secretRef, config
   for (const [key, value] of values ?? []) env.set(`${prefix}${key}`, value);
 };
 
+const readKey = ({ store, pod }: EnvContext, source: Source, selector: KeySelector): string | undefined => {
+  const namespace = pod.metadata.namespace ?? "";
+  const value = readSource(store, namespace, source, selector)?.get(selector.key);
+  if (value !== undefined || selector.optional) return value;
+  const kind = source === SECRET ? "Secret" : "ConfigMap";
+  throw new ContainerConfigError(`couldn't find key ${selector.key} in ${kind} ${namespace}/${selector.name}`);
+};
+
 const readVar = (context: EnvContext, variable: EnvVar): string | undefined => {
   const { secretKeyRef, configMapKeyRef, fieldRef } = variable.valueFrom ?? {};
   if (fieldRef) return readField(context.pod, fieldRef.fieldPath);
   const selector = secretKeyRef ?? configMapKeyRef;
   if (!selector) throw new ContainerConfigError(`valueFrom of ${variable.name} is not supported by devcluster`);
-  const source = secretKeyRef ? SECRET : CONFIG_MAP;
-  const namespace = context.pod.metadata.namespace ?? "";
-  const value = readSource(context.store, namespace, source, selector)?.get(selector.key);
-  if (value !== undefined || selector.optional) return value;
-  const kind = source === SECRET ? "Secret" : "ConfigMap";
-  throw new ContainerConfigError(`couldn't find key ${selector.key} in ${kind} ${namespace}/${selector.name}`);
+  return readKey(context, secretKeyRef ? SECRET : CONFIG_MAP, selector);
 };
 
 /**

@@ -34,6 +34,8 @@ export interface KubeletOptions {
   singleAddress?: boolean;
   /** Which environment variable carries the port of a container port of this name, where ports are moved. */
   portVariables?: PortVariables;
+  /** Hears of what was not meant to fail, such as a full disk. */
+  onError?: (error: unknown) => void;
 }
 
 export interface Kubelet {
@@ -137,14 +139,19 @@ export const startKubelet = async (options: KubeletOptions): Promise<Kubelet> =>
     return bound;
   };
 
+  const isElsewhere = ({ spec }: Pod): boolean => spec.nodeName !== undefined && spec.nodeName !== nodeName;
+  const inBackground = (work: Promise<void>): void => {
+    work.catch((error: unknown) => options.onError?.(error));
+  };
   const onPod = ({ type, object }: WatchEvent): void => {
-    const pod = object as Pod;
-    const uid = pod.metadata.uid ?? "";
     if (stopping) return;
-    if (type === "DELETED") return void removeForced(pod);
-    if (pod.metadata.deletionTimestamp) return void terminate(pod);
-    const isOurs = !pod.spec.nodeName || pod.spec.nodeName === nodeName;
-    if (!isOurs || isOver(pod) || workers.has(uid)) return;
+    if (type === "DELETED") return inBackground(removeForced(object as Pod));
+    const { namespace, name, uid = "" } = object.metadata;
+    // The event may be behind: what is bound is the pod as it is now.
+    const pod = store.get(PODS, namespace, name) as Pod | undefined;
+    if (pod?.metadata.uid !== uid) return;
+    if (pod.metadata.deletionTimestamp) return inBackground(terminate(pod));
+    if (workers.has(uid) || isOver(pod) || isElsewhere(pod)) return;
     workers.set(uid, startPodWorker(deps, bind(pod)));
   };
 
@@ -169,6 +176,7 @@ export const startKubelet = async (options: KubeletOptions): Promise<Kubelet> =>
     nodeName,
     podLogs: openLog,
     async stop(graceMs = STOP_GRACE_MS) {
+      if (stopping) return;
       stopping = true;
       unwatch();
       await Promise.all([...workers.values()].map((worker) => worker.stop(graceMs)));

@@ -37,16 +37,30 @@ const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   }
 };
 
+/** Counts answers in a row; tells the outcome when enough of them have turned it. */
+const createCounter = ({ successThreshold, failureThreshold }: Schedule) => {
+  let outcome: boolean | undefined;
+  let last: boolean | undefined;
+  let streak = 0;
+  return (ok: boolean): boolean | undefined => {
+    streak = ok === last ? streak + 1 : 1;
+    last = ok;
+    const isEnough = streak >= (ok ? successThreshold : failureThreshold);
+    if (ok === outcome || !isEnough) return undefined;
+    outcome = ok;
+    return ok;
+  };
+};
+
 /** Asks eagerly until the first success, a period has passed, or the end. These failures do not count. */
 const probeEagerly = async (
   ask: () => Promise<ProbeResult>,
   limitMs: number,
   signal: AbortSignal,
-): Promise<ProbeResult | undefined> => {
+): Promise<ProbeResult> => {
   const start = performance.now();
-  let result: ProbeResult | undefined;
   for (;;) {
-    result = await ask();
+    const result = await ask();
     const waited = performance.now() - start;
     if (result.ok || signal.aborted || waited >= limitMs) return result;
     await pause(Math.max(EAGER_MS, waited * EAGER_SHARE), signal);
@@ -63,23 +77,18 @@ export const runProber = async (
   events: ProberEvents,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { periodMs, successThreshold, failureThreshold } = scheduleOf(probe);
+  const schedule = scheduleOf(probe);
   const ask = () => runProbe(probe, target);
+  const count = createCounter(schedule);
   await pause((probe.initialDelaySeconds ?? 0) * 1000, signal);
-  let outcome: boolean | undefined;
-  let streak = 0;
-  let lastOk: boolean | undefined;
-  let result = signal.aborted ? undefined : await probeEagerly(ask, Math.min(periodMs, EAGER_LIMIT_MS), signal);
-  while (result && !signal.aborted) {
-    streak = result.ok === lastOk ? streak + 1 : 1;
-    lastOk = result.ok;
+  if (signal.aborted) return;
+  let result = await probeEagerly(ask, Math.min(schedule.periodMs, EAGER_LIMIT_MS), signal);
+  while (!signal.aborted) {
     if (!result.ok) events.onFailure(result.message);
-    if (result.ok !== outcome && streak >= (result.ok ? successThreshold : failureThreshold)) {
-      outcome = result.ok;
-      events.onChange(outcome);
-    }
-    if (untilSuccess && outcome) return;
-    await pause(periodMs, signal);
+    const turned = count(result.ok);
+    if (turned !== undefined) events.onChange(turned);
+    if (untilSuccess && turned) return;
+    await pause(schedule.periodMs, signal);
     if (!signal.aborted) result = await ask();
   }
 };

@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
@@ -52,12 +53,12 @@ export const startReaper = (marker: string): Reaper => {
       groups.delete(pid);
       send({ remove: pid });
     },
-    close() {
+    async close() {
       closing = true;
-      return new Promise((resolve) => {
-        child.once("exit", () => resolve());
-        child.stdin?.end();
-      });
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, "exit");
+      child.stdin?.end();
+      await exited;
     },
   };
 };

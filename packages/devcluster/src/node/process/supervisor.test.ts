@@ -117,7 +117,7 @@ describe("when the node is gone", () => {
     for (const pid of watchers) if (processIdentity(pid)) process.kill(pid, "SIGKILL");
   });
 
-  it("never ends a process that only has the recorded pid", async () => {
+  it("never ends a process that only has the recorded pid", () => {
     const stranger = spawn("/bin/sleep", ["600"], { detached: true, stdio: "ignore" });
     mkdirSync(join(dataDir, "processes"), { recursive: true });
     writeFileSync(join(dataDir, "processes", String(stranger.pid)), JSON.stringify({ identity: "another/1" }));

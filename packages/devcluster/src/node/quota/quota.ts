@@ -1,58 +1,68 @@
 import { forbidden } from "../../store/api-status-error.js";
-import type { ClusterStore, NewKubeObject } from "../../store/types.js";
-import { PODS, RESOURCE_QUOTAS, type Pod, type ResourceQuota } from "../objects.js";
+import type { ClusterStore, NewKubeObject, ResourceRef } from "../../store/types.js";
+import { RESOURCE_QUOTAS, type ResourceQuota } from "../objects.js";
 import { parseQuantity } from "../quantity.js";
-import { formatAmount, isPodResource, podUsage, silentContainers, type Usage } from "./usage.js";
+import { formatAmount, measureOf, usedIn, type Measure } from "./usage.js";
 
-const countsForQuota = ({ status }: Pod): boolean => status?.phase !== "Succeeded" && status?.phase !== "Failed";
+interface Bound {
+  resource: string;
+  measure: Measure;
+  limit: number;
+}
 
-/** A quota with scopes binds only some pods; devcluster counts none under it rather than the wrong ones. */
-const bindsPods = ({ spec }: ResourceQuota): boolean => !spec?.scopes?.length && !spec?.scopeSelector;
+const isSame = (a: ResourceRef, b: ResourceRef): boolean => a.group === b.group && a.plural === b.plural;
 
-const podResourcesOf = (quota: ResourceQuota): string[] => Object.keys(quota.spec?.hard ?? {}).filter(isPodResource);
-
-/** What the pods of a namespace take of the resources that a quota bounds. */
-export const usageOf = (store: ClusterStore, quota: ResourceQuota): Usage => {
-  const pods = store.list(PODS, { namespace: quota.metadata.namespace }).items as readonly Pod[];
-  const counted = pods.filter(countsForQuota);
-  return new Map(
-    podResourcesOf(quota).map((resource) => {
-      // `count/pods` counts objects, those that are over too.
-      const of = resource === "count/pods" ? pods : counted;
-      return [resource, of.reduce((sum, pod) => sum + podUsage(pod, resource), 0)] as const;
-    }),
-  );
+/** The bounds of a quota that a new object of this kind counts under. */
+const boundsFor = ({ spec }: ResourceQuota, type: ResourceRef): Bound[] => {
+  // A quota with scopes binds only some pods; devcluster counts none under it rather than the wrong ones.
+  if (spec?.scopes?.length || spec?.scopeSelector) return [];
+  return Object.entries(spec?.hard ?? {})
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([resource, quantity]): Bound[] => {
+      const measure = measureOf(resource);
+      return measure && isSame(measure.type, type) ? [{ resource, measure, limit: parseQuantity(quantity) }] : [];
+    });
 };
 
-const join = (resources: readonly string[], amounts: (resource: string) => number): string =>
-  resources.map((resource) => `${resource}=${formatAmount(resource, amounts(resource))}`).join(",");
+const silence = (bounds: readonly Bound[], object: NewKubeObject): string | undefined => {
+  const wants = bounds
+    .map(({ resource, measure }) => ({ resource, containers: measure.silentOf(object) }))
+    .filter(({ containers }) => containers.length > 0)
+    .map(({ resource, containers }) => `${resource} for: ${containers.join(",")}`);
+  return wants.length > 0 ? `must specify ${wants.join("; ")}` : undefined;
+};
 
-const checkQuota = (store: ClusterStore, quota: ResourceQuota, pod: Pod): string | undefined => {
-  const { hard = {} } = quota.spec ?? {};
-  const resources = podResourcesOf(quota).sort();
-  const silent = resources.filter((resource) => silentContainers(pod, resource).length > 0);
-  if (silent.length > 0) {
-    const wants = silent.map((resource) => `${resource} for: ${silentContainers(pod, resource).join(",")}`);
-    return `failed quota: ${quota.metadata.name}: must specify ${wants.join("; ")}`;
-  }
-  const used = usageOf(store, quota);
-  const limit = (resource: string) => parseQuantity(hard[resource] ?? "0");
-  const usedOf = (resource: string) => used.get(resource) ?? 0;
-  const over = resources.filter((resource) => usedOf(resource) + podUsage(pod, resource) > limit(resource));
-  if (over.length === 0) return undefined;
-  const requested = join(over, (resource) => podUsage(pod, resource));
-  return `exceeded quota: ${quota.metadata.name}, requested: ${requested}, used: ${join(over, usedOf)}, limited: ${join(over, limit)}`;
+const excess = (store: ClusterStore, bounds: readonly Bound[], object: NewKubeObject): string | undefined => {
+  const { namespace } = object.metadata;
+  const over = bounds
+    .map((bound) => ({
+      ...bound,
+      requested: bound.measure.amountOf(object),
+      used: usedIn(store, namespace, bound.measure),
+    }))
+    .filter(({ requested, used, limit }) => used + requested > limit);
+  const list = (key: "requested" | "used" | "limit") =>
+    over.map((bound) => `${bound.resource}=${formatAmount(bound.resource, bound[key])}`).join(",");
+  return over.length > 0
+    ? `requested: ${list("requested")}, used: ${list("used")}, limited: ${list("limit")}`
+    : undefined;
 };
 
 /**
- * Admission of a new pod by the quotas of its namespace. The store has no gaps between calls, so a check followed by
- * the create in the same turn cannot be overtaken.
+ * Admission of a new object by the quotas of its namespace. The store has no gaps between calls, so a check followed
+ * by the create in the same turn cannot be overtaken.
  * @throws ApiStatusError 403 Forbidden in the words of kube-apiserver
  */
-export const admitPod = (store: ClusterStore, pod: NewKubeObject | Pod): void => {
-  const quotas = store.list(RESOURCE_QUOTAS, { namespace: pod.metadata.namespace }).items as readonly ResourceQuota[];
-  for (const quota of quotas.filter(bindsPods)) {
-    const refusal = checkQuota(store, quota, pod as Pod);
-    if (refusal !== undefined) throw forbidden(PODS, pod.metadata.name ?? pod.metadata.generateName ?? "", refusal);
+export const admitByQuota = (store: ClusterStore, type: ResourceRef, object: NewKubeObject): void => {
+  const { namespace, name, generateName = "" } = object.metadata;
+  if (namespace === undefined) return;
+  for (const quota of store.list(RESOURCE_QUOTAS, { namespace }).items as readonly ResourceQuota[]) {
+    const bounds = boundsFor(quota, type);
+    const silent = silence(bounds, object);
+    if (silent !== undefined)
+      throw forbidden(type, name ?? generateName, `failed quota: ${quota.metadata.name}: ${silent}`);
+    const over = excess(store, bounds, object);
+    if (over !== undefined)
+      throw forbidden(type, name ?? generateName, `exceeded quota: ${quota.metadata.name}, ${over}`);
   }
 };

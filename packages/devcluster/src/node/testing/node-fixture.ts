@@ -5,6 +5,7 @@ import { openClusterStore } from "../../apiserver/open-cluster-store.js";
 import { makeBaseImage } from "../../base-image/base-image.js";
 import { createRegistry, type Registry } from "../../registry/registry.js";
 import type { ClusterStore, KubeObject, ResourceRef } from "../../store/types.js";
+import { createAdmittingStore } from "../quota/admitting-store.js";
 import { startKubelet, type Kubelet, type KubeletOptions } from "../kubelet/kubelet.js";
 import { PODS, type Container, type Pod, type PodSpec } from "../objects.js";
 
@@ -74,7 +75,7 @@ export const untilObject = <T extends KubeObject>(
 
 export const startNodeFixture = async (options: Partial<KubeletOptions> = {}): Promise<NodeFixture> => {
   const dataDir = await mkdtemp(join(tmpdir(), "node-fixture-"));
-  const store = options.store ?? openClusterStore();
+  const store = options.store ?? createAdmittingStore(openClusterStore());
   const registry = await createRegistry({ dataDir: join(dataDir, "registry"), credentials });
   const kubelet = await startKubelet({
     store,
