@@ -17,19 +17,19 @@ export const WORKLOADS: readonly Workload[] = [
   {
     name: "zip-to-image-4kb",
     goal: 1 / 50,
-    runs: 10,
+    runs: 8,
     write: (folder) => writeFiles(folder, 4, () => randomBytes(750).toString("base64")),
   },
   {
     name: "zip-to-image-20mb",
     goal: 1 / 10,
-    runs: 8,
+    runs: 6,
     write: (folder) => writeFiles(folder, 10, () => randomBytes(2 << 20)),
   },
   {
     name: "zip-to-image-20mb-8000-files",
     goal: 1 / 10,
-    runs: 5,
+    runs: 4,
     write: (folder) => writeFiles(folder, 8_000, makeScript),
   },
 ];

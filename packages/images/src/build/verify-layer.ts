@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
-import { Transform, finished, pipeline, type Readable } from "node:stream";
+import { PassThrough, Transform, finished, pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ArtifactMismatch } from "./errors.js";
 
 const CHUNK_BYTES = 256 << 10;
+/** How far sending may run ahead of inflating: waiting for each chunk would cost a change of threads each time. */
+const AHEAD_BYTES = 1 << 20;
 
 /**
  * Passes a compressed layer on and inflates it beside that: the stream ends well only when the tar inside is the one
@@ -13,6 +15,7 @@ const CHUNK_BYTES = 256 << 10;
  * @param mostTarBytes bound on what may come out
  */
 export function verifyLayer(source: Readable, codeDigest: string, mostTarBytes: number): Readable {
+  const inlet = new PassThrough({ highWaterMark: AHEAD_BYTES });
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   const hash = createHash("sha256");
   let compressedBytes = 0;
@@ -30,8 +33,8 @@ export function verifyLayer(source: Readable, codeDigest: string, mostTarBytes: 
   const check = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       compressedBytes += chunk.length;
-      // The callback waits for this chunk's output: the slower of network and inflating sets the pace.
-      gunzip.write(chunk, (error) => done(error ? mismatch(error.message, error) : null, chunk));
+      if (inlet.write(chunk)) return done(null, chunk);
+      inlet.once("drain", () => done(null, chunk));
     },
     flush: (done) => {
       finished(gunzip, (error) => {
@@ -40,13 +43,16 @@ export function verifyLayer(source: Readable, codeDigest: string, mostTarBytes: 
         // zlib stops quietly at the first byte behind the last gzip member; containerd would fail there.
         done(gunzip.bytesWritten === compressedBytes ? null : mismatch("bytes follow its end"));
       });
-      gunzip.end();
+      inlet.end();
     },
     destroy: (error, done) => {
+      inlet.destroy();
       gunzip.destroy();
       done(error);
     },
   });
-  gunzip.on("error", (error) => check.destroy(mismatch(error.message, error)));
+  pipeline(inlet, gunzip, (error) => {
+    if (error) check.destroy(mismatch(error.message, error));
+  });
   return pipeline(source, check, () => undefined);
 }
