@@ -109,7 +109,7 @@ const runAll = async (stories: readonly SuiteCase[], suite: Suite): Promise<Reco
   return counts;
 };
 
-const selectVersion: Select<Answer> = ({ body }) => String(body.gitVersion);
+const selectVersion: Select<Answer> = ({ body }) => String((body as { gitVersion: string }).gitVersion);
 
 const versionOf = async (target: Target): Promise<string> => {
   const story = { name: "version", steps: [get("/version", { compare: selectVersion })] };
@@ -124,7 +124,7 @@ const versionOf = async (target: Target): Promise<string> => {
 const main = async (args: readonly string[]): Promise<number> => {
   const only = args.includes("--only") ? (args[args.indexOf("--only") + 1] ?? "") : "";
   const stories = ALL_CASES.filter(({ name }) => name.includes(only));
-  const { target: devcluster, stop } = await startDevcluster();
+  const devcluster = await startDevcluster();
   const kubeconfig = process.env["KUBECONFIG"];
   const real = kubeconfig ? createTarget("real", kubeconfig) : undefined;
   const recording = readRecording();
@@ -134,7 +134,7 @@ const main = async (args: readonly string[]): Promise<number> => {
       `no KUBECONFIG: the live comparison with a real cluster is skipped; comparing with the recording of kube-apiserver ${recording.version}`,
     );
   const suite: Suite = {
-    devcluster,
+    devcluster: devcluster.target,
     real,
     recording,
     runId: randomBytes(3).toString("hex"),
@@ -148,7 +148,7 @@ const main = async (args: readonly string[]): Promise<number> => {
     return failed > 0 ? 1 : 0;
   } finally {
     real?.close();
-    await stop();
+    await devcluster.stop();
   }
 };
 

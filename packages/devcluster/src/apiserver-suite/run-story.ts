@@ -5,7 +5,8 @@ import { normalise } from "./normalise.js";
 import type { Answer, EventsStep, KubectlStep, RequestStep, Step, SuiteCase, WatchedEvent } from "./story.js";
 import type { Target } from "./target.js";
 
-const DEADLINE_MS = 20_000;
+/** A real namespace controller may take its time while many namespaces go. */
+const DEADLINE_MS = 60_000;
 const POLL_MS = 100;
 
 interface OpenWatch {

@@ -93,7 +93,7 @@ export const apply = (
 };
 
 /** Code and reason, where the words are a matter of the implementation. */
-export const reasonOnly: Select<Answer> = ({ code, body }) => [code, body.reason];
+export const reasonOnly: Select<Answer> = ({ code, body }) => [code, (body as { reason?: string }).reason];
 
 export const CONFIG_MAPS = "/api/v1/namespaces/$NS/configmaps";
 export const configMap = (name: string, data: Record<string, unknown> = {}, metadata: object = {}): object => ({

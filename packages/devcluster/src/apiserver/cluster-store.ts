@@ -8,7 +8,7 @@ import {
   qualifiedResource,
 } from "../store/api-status-error.js";
 import { parseFieldSelector, parseLabelSelector } from "../store/selectors.js";
-import { Storage, type TypeKey } from "../store/storage.js";
+import type { Storage, TypeKey } from "../store/storage.js";
 import type {
   DeleteOptions,
   KubeObject,
@@ -121,20 +121,25 @@ export class RuledClusterStore implements ServedStore {
 
   create(ref: ResourceRef, object: NewKubeObject, options: ServedWriteOptions = {}): KubeObject {
     const { type, rules } = this.#resolve(ref);
-    if (object.metadata.resourceVersion)
-      throw new ApiStatusError(500, "", "resourceVersion should not be set on objects to be created");
-    const draft = draftForCreate(type, object, this.#clock());
+    const draft = this.#draftCreate(type, rules, object);
     const { name, namespace } = draft.metadata;
-    if (type.namespaced) this.#requireNamespace(type, name, namespace);
-    if (rules.statusIsSubresource) delete draft["status"];
-    if (rules.countsGeneration) draft.metadata.generation = 1;
-    rules.prepare?.(draft);
-    rules.prepareForCreate?.(draft);
     throwIfAny(type, name, [...validateMetadata(draft, rules), ...(rules.validate?.(draft) ?? [])]);
     if (this.#storage.get(keyOf(type), namespace, name)) throw alreadyExists(type, name);
     this.#setManagers({ type, rules, current: undefined, draft, options, now: this.#clock() });
     this.#refuseNameConflict(type, draft);
     return options.dryRun ? draft : this.#put(type, draft);
+  }
+
+  #draftCreate(type: ResourceType, rules: KindRules, object: NewKubeObject): KubeObject {
+    if (object.metadata.resourceVersion)
+      throw new ApiStatusError(500, "", "resourceVersion should not be set on objects to be created");
+    const draft = draftForCreate(type, object, this.#clock());
+    if (type.namespaced) this.#requireNamespace(type, draft.metadata.name, draft.metadata.namespace);
+    if (rules.statusIsSubresource) delete draft["status"];
+    if (rules.countsGeneration) draft.metadata.generation = 1;
+    rules.prepare?.(draft);
+    rules.prepareForCreate?.(draft);
+    return draft;
   }
 
   #put(type: ResourceType, draft: KubeObject): KubeObject {

@@ -93,13 +93,13 @@ const FIELDS_BY_KIND: Readonly<Record<string, readonly string[]>> = {
 };
 
 const readField = (object: KubeObject, path: string): string => {
-  if (path === "source" && object.kind === "Event")
-    return String((object["source"] as { component?: string } | undefined)?.component ?? "");
-  let value: unknown = object;
-  for (const segment of path.split(".")) {
-    if (value === null || typeof value !== "object") return "";
-    value = (value as Record<string, unknown>)[segment];
-  }
+  // Of an event, `source` means its component.
+  const segments = path === "source" ? ["source", "component"] : path.split(".");
+  const value = segments.reduce<unknown>(
+    (parent, segment) =>
+      parent !== null && typeof parent === "object" ? (parent as Record<string, unknown>)[segment] : undefined,
+    object,
+  );
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 };
 

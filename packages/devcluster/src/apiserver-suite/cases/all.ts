@@ -10,6 +10,8 @@ import { SERVER_CASES } from "./server.js";
 
 /** Every story. */
 export const ALL_CASES: readonly SuiteCase[] = [
+  // First, since a real namespace controller is slow while definitions come and go.
+  ...LIFECYCLE_CASES,
   ...SERVER_CASES,
   ...CRUD_CASES,
   ...LIST_CASES,
@@ -17,7 +19,6 @@ export const ALL_CASES: readonly SuiteCase[] = [
   ...PATCH_CASES,
   ...APPLY_CASES,
   ...BUILT_IN_CASES,
-  ...LIFECYCLE_CASES,
   ...CUSTOM_RESOURCE_CASES,
   ...KUBECTL_CASES,
 ];

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-argument -- answers are any JSON, and a case picks from them what it compares */
 import {
   apply,
   del,
@@ -25,7 +26,8 @@ const SPEC_SCHEMA = {
     runtime: { type: "string", enum: ["nodejs20", "python3.11"] },
     memoryMB: { type: "integer", minimum: 64, maximum: 1024, default: 128 },
     entrypoint: { type: "string", minLength: 3, maxLength: 10, pattern: "^[a-z]+\\.[a-z]+$" },
-    ratio: { type: "number", exclusiveMinimum: true, minimum: 0, multipleOf: 0.5 },
+    ratio: { type: "number", exclusiveMinimum: true, minimum: 0 },
+    step: { type: "integer", multipleOf: 5 },
     env: { type: "object", additionalProperties: { type: "string" }, maxProperties: 2 },
     scale: {
       type: "object",
@@ -206,8 +208,8 @@ export const CUSTOM_RESOURCE_CASES: SuiteCase[] = [
   refused("a number above its maximum", { memoryMB: 4096 }),
   refused("a string for an integer", { memoryMB: "128" }),
   refused("a fraction for an integer", { memoryMB: 128.5 }),
-  refused("an exclusive minimum", { ratio: -1 }),
-  refused("a number that is no multiple", { ratio: 0.7 }),
+  refused("an exclusive minimum", { ratio: 0 }),
+  refused("a number that is no multiple", { step: 7 }),
   refused("a value outside its enum", { runtime: "cobol" }),
   refused("a string that is too short", { entrypoint: "a" }),
   refused("a string that is too long", { entrypoint: "abcdef.ghijkl" }),
@@ -221,7 +223,18 @@ export const CUSTOM_RESOURCE_CASES: SuiteCase[] = [
   refused("neither integer nor string", { port: true }),
   refused("a time that is none", { when: "yesterday" }),
   refused("a rule that fails", { scale: { min: 7 } }),
-  refused("several things at once", { memoryMB: 1, flag: "yes" }),
+  {
+    name: "several things at once",
+    steps: [
+      ...declare(),
+      post(THINGS, thing({ runtime: "nodejs20", memoryMB: 1, flag: "yes" }), {
+        compare: ({ code, body }) => [
+          code,
+          (body.details.causes as { field: string }[]).map(({ field }) => field).sort(),
+        ],
+      }),
+    ],
+  },
   { name: "a required field that is missing", steps: [...declare(), post(THINGS, thing({}))] },
   {
     name: "integers and strings are both taken where the schema says so",

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-member-access -- answers are any JSON, and a case picks from them what it compares */
 import { CONFIG_MAPS, configMap, get, mergePatch, post, type KubectlStep, type SuiteCase } from "../story.js";
 
 const kubectl = (args: string, stdin?: unknown, compare?: KubectlStep["compare"]): KubectlStep => ({

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call -- answers are any JSON, and a case picks from them what it compares */
 import { CONFIG_MAPS, configMap, get, post, type Answer, type Select, type SuiteCase } from "../story.js";
 
 interface NamedResource {

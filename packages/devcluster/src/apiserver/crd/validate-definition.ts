@@ -6,41 +6,46 @@ import type { Schema } from "../schema/schema.js";
 import { compileJsonPath } from "../table/json-path.js";
 import { definitionSpec, servedVersion, type DefinitionSpec, type DefinitionVersion } from "./definition.js";
 
+const SCOPES = ["Cluster", "Namespaced"];
+
 const checkNames = (definition: KubeObject, spec: DefinitionSpec): FieldError[] => {
-  const { names, group, scope } = spec;
-  const errors: FieldError[] = [];
-  if (definition.metadata.name !== `${names?.plural}.${group}`)
-    errors.push(invalid("metadata.name", definition.metadata.name, 'must be spec.names.plural+"."+spec.group'));
-  if (!names?.kind) errors.push(required("spec.names.kind"));
-  if (!isDnsLabel(names?.plural ?? ""))
-    errors.push(invalid("spec.names.plural", names?.plural ?? "", "must be a lower case DNS label"));
-  if (scope !== "Namespaced" && scope !== "Cluster")
-    errors.push(unsupported("spec.scope", scope ?? "", ["Cluster", "Namespaced"]));
-  return errors;
+  const { group, scope = "" } = spec;
+  const { plural = "", kind = "" } = (spec.names ?? {}) as Partial<DefinitionSpec["names"]>;
+  const { name } = definition.metadata;
+  return [
+    ...(name === `${plural}.${group}`
+      ? []
+      : [invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')]),
+    ...(kind === "" ? [required("spec.names.kind")] : []),
+    ...(isDnsLabel(plural) ? [] : [invalid("spec.names.plural", plural, "must be a lower case DNS label")]),
+    ...(SCOPES.includes(scope) ? [] : [unsupported("spec.scope", scope, SCOPES)]),
+  ];
 };
 
 const STRUCTURAL_TYPES = ["object", "array", "string", "integer", "number", "boolean"];
 
 /** Each level of a structural schema says what it is. */
+const checkLevel = (schema: Schema, path: string): FieldError[] => {
+  const { type, items, properties, additionalProperties } = schema;
+  const untyped = schema["x-kubernetes-int-or-string"] || schema["x-kubernetes-preserve-unknown-fields"];
+  if (type === undefined)
+    return untyped ? [] : [required(`${path}.type`, "must not be empty for specified object fields")];
+  if (!STRUCTURAL_TYPES.includes(type)) return [unsupported(`${path}.type`, type, STRUCTURAL_TYPES)];
+  if (type === "array" && !items) return [required(`${path}.items`, "must be specified")];
+  if (properties && typeof additionalProperties === "object")
+    return [forbiddenField(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive")];
+  return [];
+};
+
 const checkStructure = (schema: Schema, path: string): FieldError[] => {
-  const errors: FieldError[] = [];
-  const typed = schema["x-kubernetes-int-or-string"] || schema["x-kubernetes-preserve-unknown-fields"];
-  if (!schema.type && !typed) errors.push(required(`${path}.type`, "must not be empty for specified object fields"));
-  if (schema.type && !STRUCTURAL_TYPES.includes(schema.type))
-    errors.push(unsupported(`${path}.type`, schema.type, STRUCTURAL_TYPES));
-  if (schema.type === "array" && !schema.items) errors.push(required(`${path}.items`, "must be specified"));
-  if (schema.properties && typeof schema.additionalProperties === "object")
-    errors.push(
-      forbiddenField(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
-    );
-  const children: [string, Schema][] = Object.entries(schema.properties ?? {}).map(([key, child]) => [
+  const { items, properties, additionalProperties } = schema;
+  const children: [string, Schema][] = Object.entries(properties ?? {}).map(([key, child]) => [
     `${path}.properties[${key}]`,
     child,
   ]);
-  if (schema.items) children.push([`${path}.items`, schema.items]);
-  if (typeof schema.additionalProperties === "object")
-    children.push([`${path}.additionalProperties`, schema.additionalProperties]);
-  return [...errors, ...children.flatMap(([childPath, child]) => checkStructure(child, childPath))];
+  if (items) children.push([`${path}.items`, items]);
+  if (typeof additionalProperties === "object") children.push([`${path}.additionalProperties`, additionalProperties]);
+  return [...checkLevel(schema, path), ...children.flatMap(([childPath, child]) => checkStructure(child, childPath))];
 };
 
 const explain = (error: unknown): string =>

@@ -7,7 +7,8 @@ interface ServedSubresource {
   verbs: readonly Verb[];
 }
 
-const SUBRESOURCE_VERBS: Readonly<Record<Subresource, readonly Verb[]>> = {
+/** What may be done with each subresource. */
+export const SUBRESOURCE_VERBS: Readonly<Record<Subresource, readonly Verb[]>> = {
   status: ["get", "patch", "update"],
   scale: ["get", "patch", "update"],
   log: ["get"],

@@ -1,13 +1,13 @@
 import { ApiStatusError, badRequest, conflict } from "../../store/api-status-error.js";
 import type { KubeObject } from "../../store/types.js";
-import { applyConfiguration, type ApplyConflict } from "../managed-fields/track.js";
+import { applyConfiguration, type AppliedState, type ApplyConflict } from "../managed-fields/track.js";
 import { findUnknownFields } from "../schema/prune.js";
 import { invalidOptions, required } from "../objects/field-error.js";
 import { ignoredFields } from "../objects/tracking.js";
 import { formatTime } from "../objects/metadata.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { representOne } from "./representation.js";
-import { checkIdentity, writeOptionsOf } from "./write.js";
+import { checkIdentity, fieldManagerOf, writeOptionsOf } from "./write.js";
 
 const describe = ({ manager }: ApplyConflict): string => {
   const ofSubresource = manager.subresource ? ` with subresource ${JSON.stringify(manager.subresource)}` : "";
@@ -56,19 +56,18 @@ const checkApplied = (exchange: Exchange, body: unknown): KubeObject => {
   return applied;
 };
 
-/** PATCH with an apply patch: creates or merges, and keeps who manages which field. */
-export const handleApply = (exchange: Exchange, body: unknown): Answer => {
-  const { store, type, rules, namespace, name, query, subresource } = exchange;
-  const applied = checkApplied(exchange, body);
-  const live = store.get(type, namespace, name);
-  const { uid, resourceVersion } = applied.metadata;
-  if (!live && (uid || resourceVersion))
+/** A uid or version is a wish to change what is there, so that nothing may be made in its place. */
+const refuseGhost = ({ type, name }: Exchange, { metadata }: KubeObject): void => {
+  if (metadata.uid || metadata.resourceVersion)
     throw conflict(
       type,
       name,
       "uid mismatch: the provided object specified a uid or resourceVersion, and no existing object was found",
     );
-  const options = writeOptionsOf(exchange);
+};
+
+const merge = (exchange: Exchange, live: KubeObject | undefined, applied: KubeObject): AppliedState => {
+  const { type, rules, subresource, query } = exchange;
   const ofStatus = subresource === "status";
   const state = applyConfiguration({
     schema: rules.schema,
@@ -77,7 +76,7 @@ export const handleApply = (exchange: Exchange, body: unknown): Answer => {
     entries: live?.metadata.managedFields,
     ignored: ignoredFields(rules, ofStatus),
     writer: {
-      manager: options.fieldManager ?? "unknown",
+      manager: fieldManagerOf(exchange),
       operation: "Apply",
       apiVersion: type.group === "" ? type.version : `${type.group}/${type.version}`,
       subresource: ofStatus ? "status" : undefined,
@@ -85,8 +84,18 @@ export const handleApply = (exchange: Exchange, body: unknown): Answer => {
     },
   });
   if (state.conflicts.length > 0 && query.get("force") !== "true") throw conflictError(state.conflicts);
-  const written = { ...options, managedFields: state.entries };
-  if (!live) return ok(representOne(exchange, store.create(type, state.object, written)), 201);
-  const updated = store.update(type, state.object, { ...written, subresource: ofStatus ? "status" : undefined });
-  return ok(representOne(exchange, updated));
+  return state;
+};
+
+/** PATCH with an apply patch: creates or merges, and keeps who manages which field. */
+export const handleApply = (exchange: Exchange, body: unknown): Answer => {
+  const { store, type, namespace, name, subresource } = exchange;
+  const applied = checkApplied(exchange, body);
+  const live = store.get(type, namespace, name);
+  if (!live) refuseGhost(exchange, applied);
+  const { object, entries } = merge(exchange, live, applied);
+  const options = { ...writeOptionsOf(exchange), managedFields: entries };
+  if (!live) return ok(representOne(exchange, store.create(type, object, options)), 201);
+  const ofStatus = subresource === "status" ? ("status" as const) : undefined;
+  return ok(representOne(exchange, store.update(type, object, { ...options, subresource: ofStatus })));
 };

@@ -25,22 +25,24 @@ const splitGroupVersion = (
   return undefined;
 };
 
+/** `/api/v1/namespaces/a/status` is the namespace's own status, not a resource inside it. */
+const isInNamespace = (rest: readonly string[]): boolean =>
+  rest[0] === "namespaces" && rest.length >= 3 && !(rest.length === 3 && rest[2] === "status");
+
+/** Resource, name, subresource: no path has more. */
+const MAX_PARTS = 3;
+
 /**
  * `/api/v1/namespaces/a/pods/b/log`, `/apis/apps/v1/deployments`: the parts of a resource's path.
  * @returns undefined when the path names no resource (discovery, health, nonsense)
  */
 export const parseResourcePath = (path: string): ResourcePath | undefined => {
   const found = splitGroupVersion(path.split("/").slice(1).map(decode));
-  if (!found || found.rest.length === 0 || found.rest[0] === "") return undefined;
+  if (!found) return undefined;
   const { group, version, rest } = found;
-  if (rest[0] === "namespaces" && rest.length >= 3 && !isNamespaceSubresource(rest)) {
-    const [, namespace, plural = "", name, subresource] = rest;
-    return rest.length > 5 ? undefined : { group, version, plural, namespace, name, subresource };
-  }
-  const [plural = "", name, subresource] = rest;
-  return rest.length > 3 ? undefined : { group, version, plural, namespace: undefined, name, subresource };
+  const namespace = isInNamespace(rest) ? rest[1] : undefined;
+  const parts = namespace === undefined ? rest : rest.slice(2);
+  const [plural, name, subresource] = parts;
+  if (!plural || parts.length > MAX_PARTS) return undefined;
+  return { group, version, plural, namespace, name, subresource };
 };
-
-/** `/api/v1/namespaces/a/status` is the namespace's own status, not a resource inside it. */
-const isNamespaceSubresource = (rest: readonly string[]): boolean =>
-  rest.length === 3 && (rest[2] === "status" || rest[2] === "finalize");

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiStatusError } from "../../store/api-status-error.js";
-import type { ResourceType, Verb } from "../../store/types.js";
+import type { ResourceType, Subresource, Verb } from "../../store/types.js";
+import { SUBRESOURCE_VERBS } from "../discovery/discovery.js";
 import type { ServedStore } from "../served-store.js";
 import { handleDelete, handleDeleteCollection } from "./delete.js";
 import { sendJson, type Answer, type Exchange } from "./exchange.js";
@@ -51,24 +52,21 @@ const REFUSED_POD_SUBRESOURCES: Readonly<Record<string, string>> = {
   binding: "pods are bound to the one node by themselves",
 };
 
+/** What a method means on one object, and on a collection. */
+const VERBS: Readonly<Record<string, { one?: Verb; many?: Verb }>> = {
+  GET: { one: "get", many: "list" },
+  HEAD: { one: "get", many: "list" },
+  POST: { many: "create" },
+  PUT: { one: "update" },
+  PATCH: { one: "patch" },
+  DELETE: { one: "delete", many: "deletecollection" },
+};
+
 const findVerb = (method: string, path: ResourcePath, query: URLSearchParams): Verb | undefined => {
-  const isOne = path.name !== undefined;
-  const watches = ["true", "1"].includes(query.get("watch") ?? "");
-  switch (method) {
-    case "GET":
-    case "HEAD":
-      return watches ? "watch" : isOne ? "get" : "list";
-    case "POST":
-      return isOne ? undefined : "create";
-    case "PUT":
-      return isOne ? "update" : undefined;
-    case "PATCH":
-      return isOne ? "patch" : undefined;
-    case "DELETE":
-      return isOne ? "delete" : "deletecollection";
-    default:
-      return undefined;
-  }
+  const { one, many } = VERBS[method] ?? {};
+  const verb = path.name === undefined ? many : one;
+  const watches = verb === "list" || verb === "get" ? ["true", "1"].includes(query.get("watch") ?? "") : false;
+  return watches ? "watch" : verb;
 };
 
 const checkScope = (type: ResourceType, path: ResourcePath, verb: Verb): void => {
@@ -79,6 +77,18 @@ const checkScope = (type: ResourceType, path: ResourcePath, verb: Verb): void =>
     throw notServed(`${verb} of ${type.plural} without a namespace`);
 };
 
+const handleLog: Handler = async (exchange, { podLogs }) => {
+  await handlePodLog(exchange, podLogs);
+  return undefined;
+};
+
+const chooseHandler = (served: Subresource, verb: Verb | undefined): Handler => {
+  const allowed: readonly (Verb | undefined)[] = SUBRESOURCE_VERBS[served];
+  if (verb === undefined || !allowed.includes(verb)) throw methodNotAllowed();
+  if (served === "log") return handleLog;
+  return served === "scale" ? handleScale : HANDLERS[verb];
+};
+
 const findSubresource = (type: ResourceType, path: ResourcePath, verb: Verb | undefined): Handler | undefined => {
   const { subresource } = path;
   if (subresource === undefined) return undefined;
@@ -86,12 +96,7 @@ const findSubresource = (type: ResourceType, path: ResourcePath, verb: Verb | un
   if (hint) throw new ApiStatusError(405, "MethodNotAllowed", `pods/${subresource} is not served: ${hint}`);
   const served = type.subresources.find((name) => name === subresource);
   if (!served) throw notServed(`${type.plural}/${subresource}`);
-  if (served === "log") {
-    if (verb !== "get") throw methodNotAllowed();
-    return async (exchange, { podLogs }) => void (await handlePodLog(exchange, podLogs));
-  }
-  if (verb !== "get" && verb !== "update" && verb !== "patch") throw methodNotAllowed();
-  return served === "scale" ? handleScale : HANDLERS[verb];
+  return chooseHandler(served, verb);
 };
 
 /**

@@ -1,6 +1,7 @@
 import { badRequest, notFound } from "../../store/api-status-error.js";
 import type { KubeObject, NewKubeObject, WriteOptions } from "../../store/types.js";
 import { invalid, invalidObject, invalidOptions, unsupported } from "../objects/field-error.js";
+import { isObject } from "../schema/schema.js";
 import { mediaTypeOf, parseBody, readBody } from "./body.js";
 import { ok, type Answer, type Exchange } from "./exchange.js";
 import { checkFields } from "./field-validation.js";
@@ -35,22 +36,32 @@ export const writeOptionsOf = (exchange: Exchange): WriteOptions => ({
   dryRun: parseDryRun(exchange),
 });
 
-/** Whether a body is what the path is about, and in the same place. */
-export const checkIdentity = (exchange: Exchange, body: unknown): NewKubeObject => {
-  const { type, namespace, name } = exchange;
-  if (body === null || typeof body !== "object" || Array.isArray(body)) throw badRequest("the body must be one object");
-  const object = body as NewKubeObject;
+const checkType = ({ type }: Exchange, { apiVersion, kind }: NewKubeObject): void => {
   const expected = type.group === "" ? type.version : `${type.group}/${type.version}`;
-  if ((object.apiVersion ?? expected) !== expected || (object.kind ?? type.kind) !== type.kind)
-    throw badRequest(
-      `${object.kind} in version ${JSON.stringify(object.apiVersion)} cannot be handled as a ${type.kind}: this path takes ${type.kind} in ${expected}`,
-    );
-  const metadata = object.metadata ?? {};
+  if ((apiVersion ?? expected) === expected && (kind ?? type.kind) === type.kind) return;
+  throw badRequest(
+    `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${type.kind}: this path takes ${type.kind} in ${expected}`,
+  );
+};
+
+const checkPlace = ({ namespace, name }: Exchange, metadata: NewKubeObject["metadata"]): void => {
   if (metadata.namespace && metadata.namespace !== namespace)
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if (name && metadata.name && metadata.name !== name)
     throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
-  return { ...object, metadata: { ...metadata, ...(namespace ? { namespace } : {}), ...(name ? { name } : {}) } };
+};
+
+/** A body that is what the path is about, in the same place, with name and namespace filled in from the path. */
+export const checkIdentity = (exchange: Exchange, body: unknown): NewKubeObject => {
+  const { namespace, name } = exchange;
+  if (!isObject(body)) throw badRequest("the body must be one object");
+  const object = body as NewKubeObject;
+  const metadata = object.metadata ?? {};
+  if (!isObject(metadata)) throw badRequest("metadata must be an object");
+  checkType(exchange, object);
+  checkPlace(exchange, metadata);
+  const place = { ...(namespace ? { namespace } : {}), ...(name ? { name } : {}) };
+  return { ...object, metadata: { ...metadata, ...place } };
 };
 
 const readObject = async (exchange: Exchange): Promise<NewKubeObject> => {

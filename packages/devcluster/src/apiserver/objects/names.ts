@@ -16,8 +16,6 @@ const LABEL_RULE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const LABEL_1035_RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-const QUALIFIED_RULE =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
@@ -50,29 +48,32 @@ export const checkName = (field: string, name: string, rule: NameRule): FieldErr
 
 export const isDnsLabel = (name: string): boolean => name.length <= MAX_LABEL && DNS_LABEL.test(name);
 
-/** `[prefix/]name` as label and annotation keys and finalizers have it. */
-export const checkQualifiedName = (field: string, key: string, value: unknown = key): FieldError[] => {
-  const parts = key.split("/");
-  const name = parts.at(-1) ?? "";
-  const errors: FieldError[] = [];
-  if (parts.length > 2)
-    return [
-      invalid(
-        field,
-        value,
-        "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
-      ),
-    ];
-  const prefix = parts.length === 2 ? (parts[0] ?? "") : undefined;
-  if (prefix === "") errors.push(invalid(field, value, "prefix part must be non-empty"));
-  else if (prefix !== undefined && !DNS_SUBDOMAIN.test(prefix))
-    errors.push(invalid(field, value, `prefix part ${SUBDOMAIN_RULE}`));
-  if (name === "") errors.push(invalid(field, value, "name part must be non-empty"));
-  else if (name.length > MAX_LABEL)
-    errors.push(invalid(field, value, `name part must be no more than ${MAX_LABEL} characters`));
-  if (!QUALIFIED_NAME.test(name)) errors.push(invalid(field, value, QUALIFIED_RULE));
-  return errors;
+const NAME_PART_RULE =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+
+const prefixProblems = (prefix: string): string[] => {
+  if (prefix === "") return ["prefix part must be non-empty"];
+  return DNS_SUBDOMAIN.test(prefix) ? [] : [`prefix part ${SUBDOMAIN_RULE}`];
 };
+
+const namePartProblems = (name: string): string[] => [
+  ...(name === "" ? ["name part must be non-empty"] : []),
+  ...(name.length > MAX_LABEL ? [`name part must be no more than ${MAX_LABEL} characters`] : []),
+  ...(QUALIFIED_NAME.test(name) ? [] : [`name part ${NAME_PART_RULE}`]),
+];
+
+const qualifiedNameProblems = (key: string): string[] => {
+  const [first = "", second, ...more] = key.split("/");
+  if (more.length > 0)
+    return [
+      `a qualified name ${NAME_PART_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  return second === undefined ? namePartProblems(first) : [...prefixProblems(first), ...namePartProblems(second)];
+};
+
+/** `[prefix/]name` as label and annotation keys and finalizers have it. */
+export const checkQualifiedName = (field: string, key: string, value: unknown = key): FieldError[] =>
+  qualifiedNameProblems(key).map((problem) => invalid(field, value, problem));
 
 export const checkLabels = (field: string, labels: Readonly<Record<string, unknown>>): FieldError[] =>
   Object.entries(labels).flatMap(([key, value]) => {

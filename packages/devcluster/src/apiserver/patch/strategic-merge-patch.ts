@@ -105,6 +105,13 @@ const steered = (patch: JsonObject): string[] =>
 
 const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
+/** What the patch's fields are put over: the target, or what its directives leave of it. */
+const startingPoint = (target: unknown, patch: JsonObject): JsonObject => {
+  if (!isObject(target) || patch[DIRECTIVE] === "replace") return {};
+  const retained = listAt(patch, RETAIN_KEYS);
+  return Object.fromEntries(Object.entries(target).filter(([key]) => retained?.includes(key) ?? true));
+};
+
 /**
  * Applies a strategic merge patch: as RFC 7386, but lists with a merge key are merged item by item, and
  * directives (`$patch`, `$retainKeys`, `$setElementOrder/…`, `$deleteFromPrimitiveList/…`) are followed.
@@ -112,20 +119,14 @@ const FORBIDDEN_KEYS = new Set(["__proto__", "constructor", "prototype"]);
  * @throws 400 when a directive or item does not fit
  */
 export const applyStrategicMergePatch = (target: unknown, patch: JsonObject, schema: Schema | undefined): unknown => {
-  const directive = patch[DIRECTIVE];
-  if (directive === "delete") return undefined;
-  const current: JsonObject = isObject(target) && directive !== "replace" ? { ...target } : {};
-  const retained = listAt(patch, RETAIN_KEYS);
-  if (retained) for (const key of Object.keys(current)) if (!retained.includes(key)) delete current[key];
+  if (patch[DIRECTIVE] === "delete") return undefined;
+  const current = startingPoint(target, patch);
   const keys = Object.keys(patch).filter((key) => !key.startsWith("$"));
   for (const key of new Set([...keys, ...steered(patch)])) {
     if (FORBIDDEN_KEYS.has(key)) continue;
-    if (patch[key] === null) delete current[key];
-    else {
-      const merged = mergeField(current, patch, key, fieldSchema(schema, key));
-      if (merged === undefined) delete current[key];
-      else current[key] = merged;
-    }
+    const merged = patch[key] === null ? undefined : mergeField(current, patch, key, fieldSchema(schema, key));
+    if (merged === undefined) delete current[key];
+    else current[key] = merged;
   }
   return current;
 };

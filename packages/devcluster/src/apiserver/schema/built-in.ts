@@ -49,7 +49,7 @@ const link = (raw: JsonObject): Schema => {
       Object.entries(raw["properties"]).map(([key, value]) => [key, link(value as JsonObject)]),
     );
   for (const key of ["items", "additionalProperties"] as const) if (isObject(raw[key])) schema[key] = link(raw[key]);
-  return schema as Schema;
+  return schema;
 };
 
 /** A schema of the OpenAPI documents, its references resolved. */

@@ -1,7 +1,7 @@
 import { Environment } from "@marcbachmann/cel-js";
 import type { FieldError } from "../objects/field-error.js";
 import { registerKubernetesFunctions } from "./cel-functions.js";
-import { fieldSchema, isObject, type JsonObject, type Schema, type ValidationRule } from "./schema.js";
+import { fieldSchema, isObject, type Schema, type ValidationRule } from "./schema.js";
 
 type Program = (context: Record<string, unknown>) => unknown;
 
@@ -112,7 +112,7 @@ const checkChildren = ({ value, old }: Pair, schema: Schema, path: string): Fiel
   return Object.entries(value).flatMap(([key, child]) => {
     const field = fieldSchema(schema, key);
     if (!field) return [];
-    const before = isObject(old) ? (old as JsonObject)[key] : undefined;
+    const before = isObject(old) ? old[key] : undefined;
     return checkValidations({ value: child, old: before }, field, join(path, key));
   });
 };

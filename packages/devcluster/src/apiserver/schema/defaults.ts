@@ -40,6 +40,18 @@ const isOmitted = (key: string, value: unknown, field: Schema, parent: Schema): 
   return isEmptyObject(value) && typeof field.additionalProperties === "object";
 };
 
+const dropOmitted = (value: JsonObject, schema: Schema): void => {
+  for (const [key, child] of Object.entries(value)) {
+    const field = fieldSchema(schema, key);
+    if (child === null || (field && isOmitted(key, child, field, schema))) delete value[key];
+  }
+};
+
+const addStructs = (value: JsonObject, schema: Schema): void => {
+  for (const [key, field] of Object.entries(schema.properties ?? {}))
+    if (value[key] === undefined && isEmptyObject(field.default)) value[key] = {};
+};
+
 /**
  * Brings a built-in object into the form that decoding and encoding by Go's types leaves: no nulls, and `{}` for
  * the structs that are no pointers (`resources`, `strategy`, `status`), which the schemas mark by a default `{}`.
@@ -51,12 +63,8 @@ export const normaliseBuiltIn = (value: unknown, schema: Schema): void => {
     return;
   }
   if (!isObject(value)) return;
-  for (const [key, child] of Object.entries(value)) {
-    const field = fieldSchema(schema, key);
-    if (child === null || (field && isOmitted(key, child, field, schema))) delete value[key];
-  }
-  for (const [key, field] of Object.entries(schema.properties ?? {}))
-    if (value[key] === undefined && isEmptyObject(field.default)) value[key] = {};
+  dropOmitted(value, schema);
+  addStructs(value, schema);
   for (const [key, child] of Object.entries(value)) {
     const field = fieldSchema(schema, key);
     if (field) normaliseBuiltIn(child, field);

@@ -114,23 +114,29 @@ const checkArray = (list: readonly unknown[], schema: Schema, path: string): Fie
 
 const join = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
 
+const checkCount = (value: JsonObject, { minProperties, maxProperties }: Schema, path: string): FieldError[] => {
+  const count = Object.keys(value).length;
+  if (maxProperties !== undefined && count > maxProperties) return [tooMany(path, count, maxProperties)];
+  if (minProperties !== undefined && count < minProperties)
+    return [invalid(path, count, `${path} in body should have at least ${minProperties} properties`)];
+  return [];
+};
+
 const checkObject = (
   { value, old }: { value: JsonObject; old: unknown },
   schema: Schema,
   path: string,
 ): FieldError[] => {
-  const count = Object.keys(value).length;
-  const { minProperties, maxProperties } = schema;
-  const errors: FieldError[] = [];
-  if (maxProperties !== undefined && count > maxProperties) errors.push(tooMany(path, count, maxProperties));
-  if (minProperties !== undefined && count < minProperties)
-    errors.push(invalid(path, count, `${path} in body should have at least ${minProperties} properties`));
-  for (const key of schema.required ?? []) if (value[key] === undefined) errors.push(required(join(path, key)));
-  for (const [key, child] of Object.entries(value)) {
-    const field = fieldSchema(schema, key);
-    if (field) errors.push(...validate(child, field, join(path, key), isObject(old) ? old[key] : undefined));
-  }
-  return errors;
+  const missing = (schema.required ?? []).filter((key) => value[key] === undefined);
+  const before = isObject(old) ? old : {};
+  return [
+    ...checkCount(value, schema, path),
+    ...missing.map((key) => required(join(path, key))),
+    ...Object.entries(value).flatMap(([key, child]) => {
+      const field = fieldSchema(schema, key);
+      return field ? validate(child, field, join(path, key), before[key]) : [];
+    }),
+  ];
 };
 
 const checkEnum = (value: unknown, schema: Schema, path: string): FieldError[] => {

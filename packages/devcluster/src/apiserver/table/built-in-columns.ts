@@ -2,7 +2,7 @@ import type { KubeObject } from "../../store/types.js";
 import type { PrinterColumn } from "./columns.js";
 import { humanAge, humanDuration } from "./duration.js";
 import { POD_COLUMNS } from "./pod-columns.js";
-import { at, listAt, numberAt, textAt } from "./read.js";
+import { at, listAt, numberAt, textAt, textsAt } from "./read.js";
 
 type Cell = PrinterColumn["cell"];
 
@@ -29,7 +29,7 @@ const orNone = (text: string): string => text || "<none>";
 const formatSelector = (selector: unknown): string => {
   const labels = entries(at(selector, "matchLabels")).map(([key, value]) => `${key}=${String(value)}`);
   const expressions = listAt(selector, "matchExpressions").map((expression) => {
-    const values = listAt(expression, "values").join(",");
+    const values = textsAt(expression, "values").join(",");
     return `${textAt(expression, "key")} ${textAt(expression, "operator").toLowerCase()} (${values})`;
   });
   return orNone([...labels, ...expressions].sort().join(","));
@@ -76,14 +76,13 @@ const jobCompletions: Cell = (job) => {
   return `${succeeded}/${typeof wanted === "number" ? wanted : "1"}`;
 };
 
-const servicePorts: Cell = (service) =>
-  orNone(
-    listAt(service, "spec", "ports")
-      .map(({ port, nodePort, protocol }) =>
-        nodePort ? `${String(port)}:${String(nodePort)}/${String(protocol)}` : `${String(port)}/${String(protocol)}`,
-      )
-      .join(","),
-  );
+const servicePorts: Cell = (service) => {
+  const ports = listAt(service, "spec", "ports").map((port) => {
+    const nodePort = textAt(port, "nodePort");
+    return `${textAt(port, "port")}${nodePort && `:${nodePort}`}/${textAt(port, "protocol")}`;
+  });
+  return orNone(ports.join(","));
+};
 
 const nodeStatus: Cell = (node) => {
   const ready = listAt(node, "status", "conditions").find(({ type }) => type === "Ready");
@@ -217,7 +216,7 @@ const BY_KIND: Readonly<Record<string, readonly PrinterColumn[]>> = {
       listAt(slice, "endpoints").length === 0
         ? "<unset>"
         : listAt(slice, "endpoints")
-            .flatMap((endpoint) => listAt(endpoint, "addresses").map(String))
+            .flatMap((endpoint) => textsAt(endpoint, "addresses"))
             .join(","),
     ),
     AGE,

@@ -3,25 +3,35 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-const withRest = (whole: number, unit: string, rest: number, restUnit: string): string =>
-  rest === 0 ? `${whole}${unit}` : `${whole}${unit}${rest}${restUnit}`;
+/** Below `until` seconds a duration is printed in this unit, with what is left over in a smaller one if that is named. */
+interface Scale {
+  until: number;
+  unit: number;
+  name: string;
+  rest?: { unit: number; name: string };
+}
 
-/** `45s`, `3m12s`, `5h`, `2d4h`: as duration.HumanDuration of apimachinery prints seconds. */
+/** As duration.HumanDuration of apimachinery has them. */
+const SCALES: readonly Scale[] = [
+  { until: 2 * MINUTE, unit: 1, name: "s" },
+  { until: 10 * MINUTE, unit: MINUTE, name: "m", rest: { unit: 1, name: "s" } },
+  { until: 3 * HOUR, unit: MINUTE, name: "m" },
+  { until: 8 * HOUR, unit: HOUR, name: "h", rest: { unit: MINUTE, name: "m" } },
+  { until: 2 * DAY, unit: HOUR, name: "h" },
+  { until: 8 * DAY, unit: DAY, name: "d", rest: { unit: HOUR, name: "h" } },
+  { until: 2 * YEAR, unit: DAY, name: "d" },
+  { until: 8 * YEAR, unit: YEAR, name: "y", rest: { unit: DAY, name: "d" } },
+  { until: Infinity, unit: YEAR, name: "y" },
+];
+
+/** `45s`, `3m12s`, `5h`, `2d4h`: seconds as kubectl prints them. */
 export const humanDuration = (seconds: number): string => {
+  // Clocks may differ by a little; more than that is nonsense.
   if (seconds < 0) return seconds < -1 ? "<invalid>" : "0s";
   const whole = Math.floor(seconds);
-  if (whole < 2 * MINUTE) return `${whole}s`;
-  const minutes = Math.floor(whole / MINUTE);
-  if (minutes < 10) return withRest(minutes, "m", whole % MINUTE, "s");
-  if (minutes < 3 * 60) return `${minutes}m`;
-  const hours = Math.floor(whole / HOUR);
-  if (hours < 8) return withRest(hours, "h", minutes % 60, "m");
-  if (hours < 48) return `${hours}h`;
-  const days = Math.floor(hours / 24);
-  if (days < 8) return withRest(days, "d", hours % 24, "h");
-  if (days < 2 * 365) return `${days}d`;
-  const years = Math.floor(whole / YEAR);
-  return years < 8 ? withRest(years, "y", days % 365, "d") : `${years}y`;
+  const { unit, name, rest } = SCALES.find(({ until }) => whole < until) ?? { unit: 1, name: "s" };
+  const left = rest ? Math.floor((whole % unit) / rest.unit) : 0;
+  return `${Math.floor(whole / unit)}${name}${rest && left > 0 ? `${left}${rest.name}` : ""}`;
 };
 
 /** Time since a timestamp, as ages are printed. */

@@ -17,15 +17,22 @@ const statusOfContainer = (status: unknown): string | undefined => {
 const isReady = (pod: KubeObject): boolean =>
   listAt(pod, "status", "conditions").some(({ type, status }) => type === "Ready" && status === "True");
 
+const FINAL_WORDS = ["Succeeded", "Failed", "Completed"];
+
+const reasonOf = (pod: KubeObject): string => {
+  const containers = listAt(pod, "status", "containerStatuses");
+  // The first container that has something to say is the one that is shown.
+  const [told] = containers.map(statusOfContainer).filter((word) => word !== undefined);
+  const reason = told ?? (textAt(pod, "status", "reason") || textAt(pod, "status", "phase"));
+  const runs = containers.some((status) => at(status, "state", "running") !== undefined);
+  if (reason !== "Completed" || !runs) return reason;
+  return isReady(pod) ? "Running" : "NotReady";
+};
+
 /** One word for a pod, worked out as kubectl's printer does from its containers. */
 const podStatus = (pod: KubeObject): string => {
-  let reason = textAt(pod, "status", "reason") || textAt(pod, "status", "phase");
-  const containers = listAt(pod, "status", "containerStatuses");
-  for (const status of [...containers].reverse()) reason = statusOfContainer(status) ?? reason;
-  if (reason === "Completed" && containers.some((status) => at(status, "state", "running") !== undefined))
-    reason = isReady(pod) ? "Running" : "NotReady";
-  if (!pod.metadata.deletionTimestamp) return reason;
-  return reason === "Succeeded" || reason === "Failed" || reason === "Completed" ? reason : "Terminating";
+  const reason = reasonOf(pod);
+  return pod.metadata.deletionTimestamp && !FINAL_WORDS.includes(reason) ? "Terminating" : reason;
 };
 
 const restarts = (pod: KubeObject, now: number): string => {

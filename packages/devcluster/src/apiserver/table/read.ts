@@ -20,6 +20,11 @@ export const textAt = (value: unknown, ...path: readonly string[]): string => {
   return typeof found === "string" || typeof found === "number" || typeof found === "boolean" ? String(found) : "";
 };
 
+export const textsAt = (value: unknown, ...path: readonly string[]): string[] => {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found.map(String) : [];
+};
+
 export const numberAt = (value: unknown, ...path: readonly string[]): number => {
   const found = at(value, ...path);
   return typeof found === "number" ? found : 0;

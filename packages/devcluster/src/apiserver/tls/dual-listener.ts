@@ -26,12 +26,15 @@ const dispatch = (socket: Socket, servers: { http: HttpServer; https: HttpServer
   });
 };
 
+const KEEP_ALIVE_MS = 120_000;
 const CLOSE_GRACE_MS = 200;
 
 /** One port for HTTP and HTTPS alike. */
 export const createDualListener = (certificate: Certificate, onRequest: RequestListener): DualListener => {
   const http = createHttp(onRequest);
   const https = createHttps(certificate, onRequest) as unknown as HttpServer;
+  // Clients keep connections much longer than Node.js does by itself, and would meet a closed one.
+  for (const server of [http, https]) server.keepAliveTimeout = KEEP_ALIVE_MS;
   const sockets = new Set<Socket>();
   const tcp = createTcp((socket) => {
     sockets.add(socket);
