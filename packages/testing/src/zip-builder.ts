@@ -42,9 +42,28 @@ export function buildZip(parts: readonly ZipPart[]): Buffer {
 
 function encodePart(part: ZipPart, offset: number): { local: Buffer; central: Buffer } {
   const name = Buffer.from(part.name as string);
-  const content = Buffer.from((part.content as string | undefined) ?? "");
   const folder = name.at(-1) === 0x2f;
-  const method = methodNumber(part.method ?? (folder ? "store" : "deflate"));
+  const { common, raw } = encodeCommon(part, folder ? "store" : "deflate");
+  const tail = Buffer.alloc(14);
+  tail.writeUInt32LE(((part.mode ?? (folder ? 0o040755 : 0o100644)) << 16) >>> 0, 6);
+  tail.writeUInt32LE(offset, 10);
+  const localName = Buffer.from(part.localName ?? name);
+  return {
+    local: Buffer.concat([Buffer.from("PK\x03\x04"), withNameLength(common, localName), localName, raw]),
+    central: Buffer.concat([
+      Buffer.from("PK\x01\x02"),
+      Buffer.from([20, part.system ?? 3]),
+      withNameLength(common, name),
+      tail,
+      name,
+    ]),
+  };
+}
+
+/** The 26 bytes that local header and directory share, but for the name's length. */
+function encodeCommon(part: ZipPart, defaultMethod: "store" | "deflate"): { common: Buffer; raw: Buffer } {
+  const content = Buffer.from((part.content as string | undefined) ?? "");
+  const method = methodNumber(part.method ?? defaultMethod);
   const raw = part.raw ?? (method === 8 ? deflateRawSync(content) : content);
   const common = Buffer.alloc(26);
   common.writeUInt16LE(20, 0);
@@ -54,18 +73,13 @@ function encodePart(part: ZipPart, offset: number): { local: Buffer; central: Bu
   common.writeUInt32LE(part.crc ?? crc32(content), 10);
   common.writeUInt32LE(raw.length, 14);
   common.writeUInt32LE(part.declaredSize ?? content.length, 18);
-  common.writeUInt16LE(name.length, 22);
-  const localName = Buffer.from(part.localName ?? name);
-  const localCommon = Buffer.from(common);
-  localCommon.writeUInt16LE(localName.length, 22);
-  const tail = Buffer.alloc(14);
-  tail.writeUInt32LE(((part.mode ?? (folder ? 0o040755 : 0o100644)) << 16) >>> 0, 6);
-  tail.writeUInt32LE(offset, 10);
-  const madeBy = Buffer.from([20, part.system ?? 3]);
-  return {
-    local: Buffer.concat([Buffer.from("PK\x03\x04"), localCommon, localName, raw]),
-    central: Buffer.concat([Buffer.from("PK\x01\x02"), madeBy, common, tail, name]),
-  };
+  return { common, raw };
+}
+
+function withNameLength(common: Buffer, name: Buffer): Buffer {
+  const copy = Buffer.from(common);
+  copy.writeUInt16LE(name.length, 22);
+  return copy;
 }
 
 function methodNumber(method: NonNullable<ZipPart["method"]>): number {
