@@ -202,7 +202,7 @@ export const sendOnce = (endpoint: Endpoint, outgoing: Outgoing): Promise<Attemp
       learn(endpoint, result);
       resolve(result);
     };
-    const method = (call.request.method ?? "GET");
+    const method = call.request.method ?? "GET";
     const options = { method, path: call.path, headers: call.headers, body: body.open() };
     client.dispatch(options, new Attempt(outgoing, settle));
   });
