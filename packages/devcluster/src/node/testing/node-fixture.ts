@@ -8,6 +8,7 @@ import type { ClusterStore, KubeObject, ResourceRef } from "../../store/types.js
 import { createAdmittingStore } from "../quota/admitting-store.js";
 import { startKubelet, type Kubelet, type KubeletOptions } from "../kubelet/kubelet.js";
 import { PODS, type Container, type Pod, type PodSpec } from "../objects.js";
+import { useSameRealmClone } from "./same-realm-clone.js";
 
 /** A node over a store in memory and a registry on disk, with one image whose program does as its env says. */
 export interface NodeFixture {
@@ -74,6 +75,7 @@ export const untilObject = <T extends KubeObject>(
   });
 
 export const startNodeFixture = async (options: Partial<KubeletOptions> = {}): Promise<NodeFixture> => {
+  useSameRealmClone();
   const dataDir = await mkdtemp(join(tmpdir(), "node-fixture-"));
   const store = options.store ?? createAdmittingStore(openClusterStore());
   const registry = await createRegistry({ dataDir: join(dataDir, "registry"), credentials });
