@@ -3,10 +3,14 @@ import { conditionOf, isTrue, problem, type Problem } from "../status/condition-
 import { FINAL_AT_ONCE, FINAL_WHEN_REPEATED } from "../status/final-reasons.js";
 import { isCurrent } from "./versions.js";
 
-/** Why the version does not answer, as its own `Ready` condition has it; undefined when it does. */
+/**
+ * Why the version does not answer, as its own `Ready` condition has it; undefined when it does. The reason of one that
+ * was given up stands while its status catches up with that, or a reader would see it flicker.
+ */
 export const unreadiness = (version: FunctionVersion): Problem | undefined => {
   const ready = conditionOf(version, "Ready");
-  if (!ready || !isCurrent(version)) return problem("Starting", `version ${version.spec.version} is being prepared`);
+  if (!ready || !(isCurrent(version) || hasGivenUp(version)))
+    return problem("Starting", `version ${version.spec.version} is being prepared`);
   if (isTrue(ready)) return undefined;
   return problem(ready.reason as Reason, ready.message || `version ${version.spec.version}: ${ready.reason}`);
 };

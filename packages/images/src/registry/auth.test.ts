@@ -66,6 +66,21 @@ describe("Basic", () => {
     await client.close();
   });
 
+  it("takes no request that was on its way before the login for a refused password", async () => {
+    const waiting: (() => void)[] = [];
+    registry.intercept = ({ headers }, response) => {
+      if (headers.authorization === BASIC) return false;
+      const refuse = () => response.writeHead(401, { "www-authenticate": 'Basic realm="r"' }).end();
+      waiting.push(refuse);
+      if (waiting.length === 2) waiting.forEach((each) => each());
+      return true;
+    };
+    const client = createRegistryClient({ url: registry.url, credentials });
+    await Promise.all([client.uploadBlob(REPO, source), client.uploadBlob(REPO, source)]);
+    expect(waiting).toHaveLength(2);
+    await client.close();
+  });
+
   it.each([
     { name: "a wrong password", given: credentials, message: /refuses this username and password/ },
     { name: "no password", given: undefined, message: /set its username and password/ },

@@ -18,9 +18,14 @@ export interface Authorizer {
   header(scopes: readonly Scope[]): string | undefined;
   /**
    * Answers a 401: forgets what was sent for these scopes and gets something new.
+   * @param sent the header of the refused request: one sent before another had logged in tells nothing of the password
    * @throws RegistryDenied when there is nothing to get
    */
-  renew(scopes: readonly Scope[], wwwAuthenticate: string | string[] | undefined): Promise<void>;
+  renew(
+    scopes: readonly Scope[],
+    wwwAuthenticate: string | string[] | undefined,
+    sent: string | undefined,
+  ): Promise<void>;
 }
 
 interface CachedHeader {
@@ -74,7 +79,7 @@ export function createAuthorizer(
       const entry = cached.get(keyOf(scopes));
       return entry && entry.expiresAt - EARLY_MS > now() ? entry.header : everywhere;
     },
-    renew: async (scopes, wwwAuthenticate) => {
+    renew: async (scopes, wwwAuthenticate, sent) => {
       cached.delete(keyOf(scopes));
       const challenges = parseChallenges(wwwAuthenticate);
       const bearer = challenges.find(({ scheme }) => scheme === "bearer");
@@ -83,7 +88,7 @@ export function createAuthorizer(
         throw new RegistryDenied(`${origin.host} demands a login but names neither Basic nor Bearer`);
       if (basic === undefined)
         throw new RegistryDenied(`${origin.host} demands a login; set its username and password`);
-      if (everywhere !== undefined) throw new RegistryDenied(`${origin.host} refuses this username and password`);
+      if (sent === basic) throw new RegistryDenied(`${origin.host} refuses this username and password`);
       everywhere = basic;
     },
   };

@@ -75,15 +75,16 @@ export function createTransport(config: RegistryConfig): Transport {
     const url = new URL(request.url, origin);
     const ours = url.origin === origin.origin;
     const body = typeof request.body === "function" ? await request.body() : request.body;
-    const headers = { ...request.headers, ...(ours ? loginFor(request.scopes) : {}) };
+    const login = ours ? loginFor(request.scopes) : {};
+    const headers = { ...request.headers, ...login };
     const answer = await raw(url, { method: request.method, headers, body: body ?? null, ...signalOf(request) });
     if (answer.status !== 401 || !ours) return followed(request, answer);
     await discard(answer.body);
-    await auth.renew(request.scopes, answer.headers["www-authenticate"]);
+    await auth.renew(request.scopes, answer.headers["www-authenticate"], login.authorization);
     throw new LoginRenewed(`${request.what}: the login had to be renewed`);
   };
 
-  const loginFor = (scopes: readonly Scope[]): { authorization?: string } => {
+  const loginFor = (scopes: readonly Scope[]): { readonly authorization?: string } => {
     const authorization = auth.header(scopes);
     return authorization === undefined ? {} : { authorization };
   };
