@@ -15,6 +15,7 @@ import { createBuildRunner, type BuildMetrics } from "./builds/build-runner.js";
 import type { ImageBuilder } from "./builds/image-builder.js";
 import { createCaches } from "./caches.js";
 import { createFunctionController } from "./function/controller.js";
+import { createVersionPace } from "./function/version-pace.js";
 import { createVersionController } from "./function-version/controller.js";
 import { createTrafficAcknowledgements } from "./gateways/traffic-acknowledgement.js";
 import { createStatusWriter } from "./status/write-status.js";
@@ -80,7 +81,7 @@ export const createControllers = (options: ControllersOptions): Controllers => {
   });
   const tenants = createTenantController({ deps: { ...shared, applier }, ...wiring("tenant") });
   const functions = createFunctionController({
-    deps: { ...shared, acknowledgements, artifacts, runtimes },
+    deps: { ...shared, acknowledgements, pace: createVersionPace(clock), artifacts, runtimes },
     ...wiring("function"),
   });
   const versions: Controller = createVersionController({

@@ -180,11 +180,12 @@ describe("moving traffic", () => {
     await world.until("four run", () => world.version(1)?.status?.readyReplicas === 4);
     world.kubelet.shareQuota(["hello-00001", "hello-00002"], 4);
     await upload("a");
-    await world.until("it says so", () => verdictOf(world.fn()) === "False/QuotaSurge");
     await world.until(
       "version 2 answers with all",
       () => answers(2)() && world.version(2)?.status?.readyReplicas === 4,
     );
+    const said = world.client.writes.filter(({ kind }) => kind === "Function").map(({ body }) => JSON.stringify(body));
+    expect(said.some((body) => body.includes('"QuotaSurge"'))).toBe(true);
   });
 
   it("keeps what was acknowledged across a new leader, and what was not", async () => {

@@ -62,6 +62,7 @@ export const finalizeFunction = async (
   const rest = versions ?? (await removeCode(fn, deps, signal));
   if (!rest) {
     deps.acknowledgements.forget(fn.metadata.uid ?? "");
+    deps.pace.forget(fn.metadata.uid ?? "");
     await releaseFinalizer(deps.client, FUNCTIONS, fn);
     return done();
   }

@@ -58,8 +58,9 @@ export const reconcileVersion = async (turn: FunctionTurn): Promise<VersionOutco
   const { fn, versions, deps } = turn;
   const plan = planVersion(fn, versions, asked.content, deps.clock.now());
   if (plan.kind === "exists") return "exists";
-  if (plan.kind === "wait") {
-    wakeAfter(turn, plan.afterMs);
+  const waitMs = plan.kind === "wait" ? plan.afterMs : deps.pace.take(fn.metadata.uid ?? "");
+  if (plan.kind === "wait" || waitMs > 0) {
+    wakeAfter(turn, waitMs);
     markNotReady(turn.draft, problem("Pending", "the settings change quickly; the next version is made in a moment"));
     return "blocked";
   }

@@ -5,12 +5,14 @@ import type { Caches } from "../caches.js";
 import type { TrafficAcknowledgements } from "../gateways/traffic-acknowledgement.js";
 import type { StatusWriter } from "../status/write-status.js";
 import type { FunctionDraft } from "./status.js";
+import type { VersionPace } from "./version-pace.js";
 
 export interface FunctionDeps {
   readonly caches: Pick<Caches, "tenants" | "functions" | "versions" | "triggers" | "reports" | "gatewayLeases">;
   readonly client: Pick<KubeClient, "create" | "delete" | "mergePatch">;
   readonly writeStatus: StatusWriter;
   readonly acknowledgements: TrafficAcknowledgements;
+  readonly pace: VersionPace;
   readonly artifacts: Pick<ArtifactStore, "list" | "deleteMany">;
   readonly runtimes: readonly RuntimeEntry[];
   /** Mark on everything that this installation makes. */

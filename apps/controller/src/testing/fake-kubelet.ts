@@ -26,6 +26,8 @@ export type Fate =
 export interface FakeKubelet {
   /** Decides the fate of the pods of a Deployment by its name; ready unless said otherwise. */
   setFate(deployment: string, fate: Fate): void;
+  /** Fate of Deployments that were given none. */
+  setFateOfAll(fate: Fate): void;
   /** Lets these Deployments have no more than so many pods together, as a ResourceQuota does. */
   shareQuota(deployments: readonly string[], pods: number): void;
   run(signal: AbortSignal): Promise<void>;
@@ -53,6 +55,7 @@ const quotaMessage = 'pods "x" is forbidden: exceeded quota: tenant, requested: 
 export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeKubelet => {
   const informer = createInformer<Deployment>({ client, resource: deployments, logger });
   const fates = new Map<string, Fate>();
+  let usual: Fate = READY;
   let shared: { readonly deployments: readonly string[]; readonly pods: number } | undefined;
 
   /** Pods that a quota leaves to a Deployment. */
@@ -97,7 +100,7 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
   const reconcile = async (key: string) => {
     const live = informer.get(key);
     const name = parseKey(key).name;
-    const fate = fates.get(name) ?? READY;
+    const fate = fates.get(name) ?? usual;
     const wanted = live?.spec?.replicas ?? 0;
     const count = Math.min(wanted, roomOf(name, fate));
     await removePods(podsOf(name).slice(count));
@@ -115,7 +118,7 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
   const wake = (name: string): void => {
     const live = client.objects(deployments).find(({ metadata }) => metadata.name === name);
     const has = podsOf(name).length;
-    if (live && has < Math.min(live.spec?.replicas ?? 0, roomOf(name, fates.get(name) ?? READY)))
+    if (live && has < Math.min(live.spec?.replicas ?? 0, roomOf(name, fates.get(name) ?? usual)))
       controller.enqueue(keyOf(live));
   };
   const wakeSharers = (name: string): void => shared?.deployments.filter((other) => other !== name).forEach(wake);
@@ -124,6 +127,10 @@ export const createFakeKubelet = (client: FakeKubeClient, logger: Logger): FakeK
       fates.set(deployment, fate);
       const live = client.objects(deployments).find(({ metadata }) => metadata.name === deployment);
       if (live) controller.enqueue(keyOf(live));
+    },
+    setFateOfAll: (fate) => {
+      usual = fate;
+      for (const live of client.objects(deployments)) controller.enqueue(keyOf(live));
     },
     shareQuota: (names, count) => {
       shared = { deployments: names, pods: count };
