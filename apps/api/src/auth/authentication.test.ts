@@ -114,7 +114,7 @@ describe("tokens", () => {
   it("security 24: tenants are byte-exact", async () => {
     const spellings = ["alice", "Alice", "alice ", "al\u0069\u0301ce", "al\u00edce"];
     const namespaces = await Promise.all(
-      spellings.map(async (sub) => (await whoami(api.issuer.token(sub))).body.namespace),
+      spellings.map(async (sub) => String((await whoami(api.issuer.token(sub))).body.namespace)),
     );
     expect(new Set(namespaces).size).toBe(spellings.length);
   });

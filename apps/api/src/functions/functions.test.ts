@@ -199,7 +199,7 @@ describe("functions", () => {
     do {
       const query = cursor === undefined ? "" : `&continue=${encodeURIComponent(cursor)}`;
       const { body } = await api.call("GET", `${FUNCTIONS}?limit=10${query}`, { token: carol });
-      seen.push(...body.items.map(({ name }: { name: string }) => name));
+      seen.push(...(body.items as { name: string }[]).map(({ name }) => name));
       cursor = body.continue;
       await add(`a${seen.length}`);
     } while (cursor !== undefined);

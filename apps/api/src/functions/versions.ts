@@ -37,7 +37,7 @@ const describe = (versions: readonly FunctionVersion[]): string =>
 
 const pickNamed = (versions: readonly FunctionVersion[], wanted: number): number => {
   const found = versions.find(({ spec }) => spec.version === wanted);
-  if (!found) throw invalidField("/version", `is not a version that is kept. There are: ${describe(versions)}`);
+  if (!found) throw invalidField("/version", `names ${wanted}, which is not kept. Kept are: ${describe(versions)}`);
   if (isProven(found)) return wanted;
   const message = found.status?.message ?? "";
   throw new Conflict(

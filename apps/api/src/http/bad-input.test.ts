@@ -205,7 +205,7 @@ describe("bad input", () => {
     const answer = await post(body, headers);
     expectProblem(answer, status);
     expect(answer.body.detail).toMatch(says);
-    if (pointers) expect(answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(pointers);
+    if (pointers) expect((answer.body.errors as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual(pointers);
     expect((await api.call("GET", `${FUNCTIONS}/hello`, { token })).status).toBe(404);
   });
 

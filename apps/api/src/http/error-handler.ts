@@ -152,7 +152,8 @@ export const handleErrors =
         "request failed",
       );
     }
-    if (res.headersSent || req.socket.destroyed) {
+    // The request's own socket is gone once a proxied body was destroyed with its upstream; the answer's is not.
+    if (res.headersSent || res.socket === null || res.socket.destroyed) {
       res.destroy();
       return;
     }

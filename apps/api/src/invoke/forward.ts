@@ -5,6 +5,7 @@ import { Agent, errors, type Dispatcher } from "undici";
 import { TookTooLong, Unavailable } from "../errors.js";
 import { ClientGone } from "../http/lifetime.js";
 import { REQUEST_ID_HEADER } from "../http/request-id.js";
+import { errorCode } from "../platform/error-code.js";
 import { responseHeaders } from "./headers.js";
 
 export interface Forwarder {
@@ -38,8 +39,7 @@ const NEVER_SENT = new Set([
 const explain = (error: unknown, signal: AbortSignal): unknown => {
   if (signal.aborted) return signal.reason;
   if (error instanceof errors.HeadersTimeoutError) return new TookTooLong("The call was not answered in time.");
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const detail = NEVER_SENT.has(code)
+  const detail = NEVER_SENT.has(errorCode(error))
     ? "The gateway can't be reached; the function was not called. Try again."
     : "The connection to the gateway broke; whether the function ran is not known.";
   return new Unavailable(detail, 2, { cause: error });

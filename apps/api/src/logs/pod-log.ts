@@ -1,5 +1,6 @@
 import { FUNCTION_CONTAINER, LABELS, type LogLine } from "@sless/contracts";
 import { KubeError, type KubeClient, type Pod } from "@sless/kube";
+import { errorCode } from "../platform/error-code.js";
 import { parsePodLine, type LogSource, type PodLine } from "./log-line.js";
 import { readLogLines } from "./read-lines.js";
 
@@ -48,11 +49,9 @@ export async function* readPod(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     // A stream that broke means what its end means: the next event of the pod says whether there is more.
-    if (!(error instanceof KubeError) && !isStreamFault(error)) throw error;
+    if (!(error instanceof KubeError) && errorCode(error) === "") throw error;
   }
 }
-
-const isStreamFault = (error: unknown): boolean => error instanceof Error && "code" in error;
 
 /** Orders lines by their time; lines of one time keep their order. */
 export const byTime = (a: LogLine, b: LogLine): number => Date.parse(a.time) - Date.parse(b.time);

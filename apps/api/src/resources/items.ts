@@ -2,7 +2,6 @@ import { FIELD_MANAGERS, LABELS, type KubeObject, type ResourceType } from "@sle
 import {
   AlreadyExistsError,
   ConflictError,
-  InvalidError,
   KubeApiError,
   NotFoundError,
   type KubeClient,
@@ -49,11 +48,6 @@ export interface Items<T extends KubeObject> {
 
 const MAX_TRIES = 20;
 const FIELD_MANAGER = FIELD_MANAGERS.api;
-
-/** The object is not the one that was read: a 409, and for a patch of an object made anew meanwhile an immutable uid. */
-const isStale = (error: unknown): boolean =>
-  error instanceof ConflictError ||
-  (error instanceof InvalidError && error.causes.some(({ field }) => field === "metadata.uid"));
 
 const refuseStale = (current: KubeObject, ifMatch: IfMatch | undefined): void => {
   const version = current.metadata.resourceVersion;
@@ -170,7 +164,7 @@ export const createItems = <T extends KubeObject>(kube: KubeClient, resource: Re
           return await tryChange(key, intent, decide);
         } catch (error) {
           // With If-Match, the next try finds another version and answers 412 with it.
-          if (!isStale(error) || tries === MAX_TRIES) throw error;
+          if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
         }
       }
     },

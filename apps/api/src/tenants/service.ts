@@ -133,7 +133,7 @@ export const createTenants = (options: TenantsOptions): Tenants => {
       const tenant = await find(namespace);
       if (!tenant) throw new NotFound(`There is no namespace ${namespace}.`);
       refuseStranger(principal, tenant);
-      await kube.delete(TENANTS, { name: namespace }, { uid: tenant.metadata.uid, propagation: "Foreground" });
+      await kube.delete(TENANTS, { name: namespace }, { uid: tenant.metadata.uid });
     },
   };
 };

@@ -1,7 +1,7 @@
 import { RuntimeCatalogue, type RuntimeEntry } from "@sless/contracts";
 import { createLayerPool, type LayerPool } from "@sless/images";
 import { createMetrics, type Metrics } from "@sless/telemetry";
-import { request, Agent, type Dispatcher } from "undici";
+import { Agent, type Dispatcher } from "undici";
 import { createApp, type AppConfig } from "../app.js";
 import { createAuthenticator } from "../auth/authenticator.js";
 import { createJwksFetcher } from "../auth/fetch-jwks.js";
@@ -160,23 +160,26 @@ export const startApiFixture = async (overrides: Partial<AppConfig> = {}): Promi
   const replicas = [replica];
   const agent = new Agent({ connections: 64 });
 
+  const headersOf = ({ token, json, headers }: CallOptions): Record<string, string> => ({
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...(json !== undefined && { "content-type": "application/json" }),
+    ...headers,
+  });
+
   const call = async (method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
-    const { token, json, headers } = options;
-    const body = json === undefined ? options.body : JSON.stringify(json);
-    const answer = await request((options.replica ?? replica).url + path, {
-      method: method as Dispatcher.HttpMethod,
-      dispatcher: agent,
-      headers: {
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(json !== undefined && { "content-type": "application/json" }),
-        ...headers,
-      },
-      body: body ?? null,
+    const { json, body } = options;
+    // By origin and path: a URL would be normalized.
+    const answer = await agent.request({
+      origin: (options.replica ?? replica).url,
+      path,
+      method: method,
+      headers: headersOf(options),
+      body: json === undefined ? (body ?? null) : JSON.stringify(json),
     });
     const text = await answer.body.text();
-    const mediaType = String(answer.headers["content-type"] ?? "").split(";")[0] ?? "";
+    const [mediaType = ""] = String(answer.headers["content-type"] ?? "").split(";");
     const seen = { status: answer.statusCode, headers: answer.headers, body: parseText(text, mediaType) };
-    const mismatch = findMismatch({ method, path: path.split("?")[0] ?? "", mediaType, ...seen });
+    const mismatch = findMismatch({ method, path: path.replace(/\?.*$/, ""), mediaType, ...seen });
     if (mismatch !== undefined) throw new Error(`not true to /openapi.json: ${mismatch}`);
     return seen;
   };

@@ -79,7 +79,7 @@ export const startTestCluster = async (): Promise<TestCluster> => {
       stop.abort(new Error("the test is over"));
       kube.close();
       await server.close();
-      store.close();
+      await store.close();
     },
   };
   const tenants = createInformer({ client: kube, resource: TENANTS, logger: quiet });

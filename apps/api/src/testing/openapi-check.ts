@@ -37,21 +37,36 @@ const validatorAt = (pointer: string): ValidateFunction => {
   return validate;
 };
 
+const checkBody = (pointer: string, mediaType: string, body: unknown): string | undefined => {
+  const validate = validatorAt(pointer);
+  const bodies = mediaType === "application/x-ndjson" ? ((body ?? []) as unknown[]) : [body];
+  const wrong = bodies.find((each) => !validate(each));
+  return wrong === undefined ? undefined : ajv.errorsText(validate.errors);
+};
+
+const checkResponse = (
+  response: Response,
+  { mediaType, body }: SeenAnswer,
+  steps: readonly string[],
+): string | undefined => {
+  if (!response.content) return body === undefined ? undefined : "has a body that the document does not know";
+  if (!(mediaType in response.content)) return `is ${mediaType}, which the document does not know`;
+  const pointer = [...steps, "content", mediaType, "schema"].map(escapePointer).map(encodeURIComponent).join("/");
+  return checkBody(`/${pointer}`, mediaType, body);
+};
+
 /**
  * What of an answer the OpenAPI document does not say (R2); undefined when it is true to it, and for paths that it does
  * not describe.
  */
-export const findMismatch = ({ method, path, status, mediaType, body }: SeenAnswer): string | undefined => {
-  const template = PATTERNS.find(({ pattern }) => pattern.test(path))?.template;
-  const operation = template === undefined ? undefined : paths[template]?.[method.toLowerCase()];
-  if (template === undefined || !operation || template.endsWith("/invoke")) return undefined;
-  const response = operation.responses[String(status)];
-  if (!response) return `${method} ${template} answered ${status}, which the document does not know`;
-  if (!response.content) return body === undefined ? undefined : `${method} ${template} ${status} has a body`;
-  if (!(mediaType in response.content)) return `${method} ${template} ${status} answered ${mediaType}`;
-  const steps = ["paths", template, method.toLowerCase(), "responses", String(status), "content", mediaType, "schema"];
-  const validate = validatorAt(`/${steps.map(escapePointer).map(encodeURIComponent).join("/")}`);
-  const bodies = mediaType === "application/x-ndjson" ? (body as unknown[]) : [body];
-  const wrong = bodies.find((each) => !validate(each));
-  return wrong === undefined ? undefined : `${method} ${template} ${status}: ${ajv.errorsText(validate.errors)}`;
+export const findMismatch = (seen: SeenAnswer): string | undefined => {
+  const method = seen.method.toLowerCase();
+  const template = PATTERNS.find(({ pattern }) => pattern.test(seen.path))?.template ?? "";
+  const operation = paths[template]?.[method];
+  if (!operation || template.endsWith("/invoke")) return undefined;
+  const status = String(seen.status);
+  const response = operation.responses[status];
+  const steps = ["paths", template, method, "responses", status];
+  const problem = response ? checkResponse(response, seen, steps) : "is a status that the document does not know";
+  return problem === undefined ? undefined : `${method} ${template} ${status}: ${problem}`;
 };

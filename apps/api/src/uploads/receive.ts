@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { InvalidCode, TooLarge, Unavailable } from "../errors.js";
+import { errorCode } from "../platform/error-code.js";
 import { ClientGone } from "../http/lifetime.js";
 
 /** A zip that was received whole, in a folder of its own that only this process reads. */
@@ -41,8 +42,7 @@ const tooLarge = (maxBytes: number): TooLarge =>
 
 const explain = (error: unknown, body: IncomingMessage): unknown => {
   if (error instanceof TooLarge) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (NO_ROOM.has(code))
+  if (NO_ROOM.has(errorCode(error)))
     return new Unavailable("There is no room for uploads now. Try again later.", 30, { cause: error });
   return body.complete ? error : new ClientGone("the upload ended early");
 };

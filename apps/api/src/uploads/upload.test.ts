@@ -280,7 +280,9 @@ describe("uploads", () => {
 
     it("lists versions newest first with their share", async () => {
       const { body } = await api.call("GET", `${FUNCTIONS}/rolled/versions`, { token });
-      expect(body.items.map((each: { version: number; percent: number }) => [each.version, each.percent])).toEqual([
+      expect(
+        (body.items as { version: number; percent: number }[]).map((each) => [each.version, each.percent]),
+      ).toEqual([
         [3, 100],
         [2, 0],
         [1, 0],
