@@ -9,7 +9,11 @@ mkdirSync("dist");
 await build({
   ...common,
   bundle: true,
-  entryPoints: { supervisor: "src/supervisor/main.ts", worker: "src/worker/main.ts" },
+  entryPoints: {
+    supervisor: "src/supervisor/main.ts",
+    worker: "src/worker/main.ts",
+    "call-table-mirror": "src/worker/call-table-mirror.ts",
+  },
   outdir: "dist",
 });
 await build({ ...common, entryPoints: ["src/index.ts", "src/runtime-directory.ts"], outdir: "dist" });

@@ -28,7 +28,6 @@ let open = connections;
 
 const drive = (socket) => {
   const next = () => {
-    if (!socket.writable) return;
     if (left-- > 0) socket.write(REQUEST);
     else socket.end();
   };
@@ -42,9 +41,11 @@ const drive = (socket) => {
       throw new Error(`not the expected answer: ${answer.toString()}`);
     }
     if (!answer.subarray(-END_OF_BODY.length).equals(END_OF_BODY)) return;
+    const isLast = answer.includes("\r\nConnection: close");
     answer = Buffer.alloc(0);
     answered = true;
-    next();
+    if (isLast) socket.end();
+    else next();
   });
   socket.on("close", () => {
     // A server that keeps no connection gets a new one for each request, as it would from any client.

@@ -35,7 +35,7 @@ const health: ConformanceCase = {
     assert.equal((await pod.control("GET", "/readyz")).status, 200);
     const idle = { inFlight: 0, concurrency: 2, ready: true, draining: false, versionUid: pod.versionUid };
     assert.deepEqual(await state(pod), idle);
-    const call = pod.call("/sleep?ms=200");
+    const call = pod.call("/sleep?ms=800");
     await untilInFlight(pod, 1);
     assert.deepEqual(await state(pod), { ...idle, inFlight: 1 });
     await call;
@@ -50,7 +50,7 @@ const drain: ConformanceCase = {
   run: async (pod) => {
     const kept = await pod.connect();
     await pod.call("/fine", { connection: kept });
-    const call = pod.call("/sleep?ms=600");
+    const call = pod.call("/sleep?ms=1500");
     await untilInFlight(pod, 1);
     assert.equal((await pod.control("POST", "/drain")).status, 200);
     for (const connection of [kept, await pod.connect()]) {
@@ -73,7 +73,7 @@ const terminate: ConformanceCase = {
   id: "R35",
   title: "SIGTERM lets calls in progress end, and then the pod with 0",
   run: async (pod) => {
-    const call = pod.call("/sleep?ms=500");
+    const call = pod.call("/sleep?ms=1000");
     await untilInFlight(pod, 1);
     pod.signal("SIGTERM");
     const reply = await call;

@@ -51,13 +51,15 @@ export type ToWorker =
 
 /**
  * Worker → supervisor. `closed` gives a connection up for good; `released` gives it back between two calls, so that
- * another worker can go on with it; `retire` asks for a replacement.
+ * another worker can go on with it; `draining` confirms `drain`: from now on the call table shows all calls that are left;
+ * `retire` asks for a replacement.
  */
 export type ToSupervisor =
   | { readonly type: "loaded" }
   | { readonly type: "load-error"; readonly message: string }
   | { readonly type: "closed"; readonly slot: number; readonly reset: boolean }
   | { readonly type: "released"; readonly slot: number }
+  | { readonly type: "draining" }
   | { readonly type: "retire"; readonly reason: string; readonly requestId: string };
 
 /** File descriptors that a worker inherits beside stdin, stdout, stderr and Node's own channel (3). */

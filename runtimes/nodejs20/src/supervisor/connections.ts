@@ -1,8 +1,8 @@
-import { CALL_ANSWERING, CALL_IDLE } from "../shared/call-table.js";
+import { CALL_ANSWERING, CALL_IDLE } from "../shared/call-table-layout.js";
 import { MAX_CONNECTIONS } from "../shared/protocol.js";
 import { makeFaultResponse } from "./fault-response.js";
 import type { Socket } from "node:net";
-import type { CallRecord } from "../shared/call-table.js";
+import type { CallRecord } from "./call-table.js";
 import type { WorkerFault } from "./fault-response.js";
 import type { WorkerProcess } from "./worker-process.js";
 
@@ -17,6 +17,15 @@ interface HeldConnection {
   readonly socket: Socket;
   worker: WorkerProcess | undefined;
   holdTimer: NodeJS.Timeout | undefined;
+}
+
+/** What is to be done about the connections of a dead worker. */
+export interface Orphaning {
+  readonly faultOf: (call: CallRecord) => WorkerFault;
+  /** Whether the call table holds all calls. */
+  readonly isComplete: boolean;
+  /** Monotonic milliseconds. */
+  readonly now: number;
 }
 
 /**
@@ -72,15 +81,16 @@ export class Connections {
 
   /**
    * A worker has died: calls get their fault, half-sent answers a reset, and idle connections the next worker. A
-   * request that waits unread in the kernel is not lost with its worker.
+   * request that waits unread in the kernel is not lost with its worker. Where the table may lack a call of the last
+   * milliseconds, every connection is told that the process ended: better that than a caller who waits for nothing.
    */
-  orphaned(worker: WorkerProcess, faultOf: (call: CallRecord) => WorkerFault, now: number): void {
+  orphaned(worker: WorkerProcess, { faultOf, isComplete, now }: Orphaning): void {
     for (const connection of this.#bySlot.values()) {
       if (connection.worker !== worker) continue;
       const call = worker.table.record(connection.slot);
-      if (call.state === CALL_IDLE) this.#place(connection);
+      if (call.state === CALL_IDLE && isComplete) this.#place(connection);
       else if (call.state === CALL_ANSWERING) connection.socket.resetAndDestroy();
-      else this.#end(connection.socket, faultOf(call), now - call.started);
+      else this.#end(connection.socket, faultOf(call), call.state === CALL_IDLE ? undefined : now - call.started);
     }
   }
 

@@ -96,7 +96,7 @@ export class Supervisor implements ControlActions {
   async stop(): Promise<void> {
     this.drain();
     const giveUpAt = monotonicMs() + this.parts.config.worker.timeoutMs + DRAIN_GRACE_MS;
-    while (this.#callsInFlight() > 0 && monotonicMs() < giveUpAt) {
+    while (!this.#isDrained() && monotonicMs() < giveUpAt) {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
     }
     this.end();
@@ -120,6 +120,11 @@ export class Supervisor implements ControlActions {
     let calls = 0;
     for (const worker of this.#workers) calls += worker.table.calls().length;
     return calls;
+  }
+
+  #isDrained(): boolean {
+    const serving = [...this.#workers].filter((worker) => worker.loaded);
+    return serving.every((worker) => worker.draining) && this.#callsInFlight() === 0;
   }
 
   #startWorker(): void {
@@ -153,6 +158,9 @@ export class Supervisor implements ControlActions {
       case "released":
         this.#connections.released(message.slot, worker);
         break;
+      case "draining":
+        worker.draining = true;
+        break;
       case "retire":
         this.parts.log.platform("error", `${message.reason}; the process is replaced`, message.requestId);
         this.#replace(worker);
@@ -176,7 +184,11 @@ export class Supervisor implements ControlActions {
       this.#connections.route(undefined);
       this.#current = undefined;
     }
-    this.#connections.orphaned(worker, (call) => faultOfDeath(death, call), death.at);
+    this.#connections.orphaned(worker, {
+      faultOf: (call) => faultOfDeath(death, call),
+      isComplete: death.tableComplete,
+      now: death.at,
+    });
     for (const call of calls) this.parts.log.platform("error", faultOfDeath(death, call).message, call.requestId);
     if (this.#isDraining || worker.retiringSince !== undefined) return;
     if (!worker.loaded) this.#onDeathWhileLoading(death);

@@ -1,4 +1,4 @@
-import type { CallRecord } from "../shared/call-table.js";
+import type { CallRecord } from "./call-table.js";
 import type { WorkerFault } from "./fault-response.js";
 
 /** Why the supervisor ended a worker, when it did. */
@@ -11,6 +11,8 @@ export interface WorkerDeath {
   readonly killedFor: KillReason | undefined;
   /** The function's code called `process.abort()`. */
   readonly aborted: boolean;
+  /** Whether the call table holds all calls: the last of them may be missing after a crash (a kill comes later). */
+  readonly tableComplete: boolean;
   /** Share of its memory limit that the worker had when it was last looked at. */
   readonly memoryShare: number;
   /** The kernel has counted an out-of-memory kill in this container. */

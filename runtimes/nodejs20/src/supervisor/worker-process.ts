@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
-import { CallTable } from "../shared/call-table.js";
+import { CallTable } from "./call-table.js";
 import { monotonicMs } from "../shared/monotonic-clock.js";
 import { CALL_TABLE_FD, LOG_PIPE_FD, MAX_CONNECTIONS } from "../shared/protocol.js";
+import { makeHeapFlags } from "./heap-flags.js";
 import { kernelOomKills, privateMemory } from "./memory.js";
 import type { ChildProcess } from "node:child_process";
 import type { Socket } from "node:net";
@@ -11,8 +12,6 @@ import type { ToSupervisor, ToWorker } from "../shared/protocol.js";
 import type { SupervisorConfig } from "./config.js";
 import type { KillReason, WorkerDeath } from "./worker-death.js";
 
-/** V8 gets this share of the function's memory for its old space; buffers, stacks and the young space need the rest. */
-const HEAP_SHARE = 0.8;
 /** What a dead worker printed is still read for this long, even when a child of it keeps the pipes open. */
 const OUTPUT_GRACE_MS = 1_000;
 
@@ -36,6 +35,8 @@ export class WorkerProcess {
   /** Monotonic milliseconds; undefined while it takes calls. */
   retiringSince: number | undefined;
   loaded = false;
+  /** Has confirmed that it takes no more calls. */
+  draining = false;
   readonly #child: ChildProcess;
   readonly #oomKillsBefore = kernelOomKills();
   #killedFor: KillReason | undefined;
@@ -46,12 +47,11 @@ export class WorkerProcess {
     private readonly memoryLimit: number,
     events: WorkerEvents,
   ) {
-    const heapMb = Math.max(16, Math.floor(config.worker.memoryMb * HEAP_SHARE));
     const script = join(dirname(process.argv[1] ?? ""), "worker.js");
     const stdio: ("ignore" | "pipe" | "ipc" | number)[] = ["ignore", "pipe", "pipe", "ipc"];
     stdio[LOG_PIPE_FD] = "pipe";
     stdio[CALL_TABLE_FD] = this.table.fd;
-    this.#child = spawn(process.execPath, [`--max-old-space-size=${String(heapMb)}`, "--enable-source-maps", script], {
+    this.#child = spawn(process.execPath, [...makeHeapFlags(config.worker.memoryMb), "--enable-source-maps", script], {
       stdio,
       env: config.functionEnv,
       cwd: config.worker.codeDir,
@@ -101,11 +101,13 @@ export class WorkerProcess {
   }
 
   #death(code: number | null, signal: string | null): WorkerDeath {
+    const header = this.table.header();
     return {
       code,
       signal,
       killedFor: this.#killedFor,
-      aborted: this.table.header().aborted,
+      aborted: header.aborted,
+      tableComplete: header.complete || this.#killedFor !== undefined,
       memoryShare: this.#memoryBytes / this.memoryLimit,
       kernelOom: kernelOomKills() > this.#oomKillsBefore,
       memoryMb: this.config.worker.memoryMb,

@@ -54,51 +54,49 @@ const entriesOf = (field: string, map: unknown): [string, unknown][] => {
 
 /** The headers of an answer by lower-case name; the last spelling of a name wins. */
 export class AnswerHeaders {
-  #beyondAscii = false;
-  readonly #byName = new Map<string, { name: string; values: string[] }>();
-
-  /**
-   * Takes the `headers` and `multiValueHeaders` of an envelope; a name that is in both is taken from the second.
-   *
-   * @throws BadResult naming the header that cannot be sent
-   */
-  constructor(headers: unknown, multiValueHeaders: unknown) {
-    for (const [name, value] of entriesOf("headers", headers)) this.#take(name, value);
-    for (const [name, value] of entriesOf("multiValueHeaders", multiValueHeaders)) this.#take(name, value);
-  }
-
+  private readonly byName = new Map<string, { name: string; values: string[] }>();
   /** Whether a value holds bytes beyond ASCII. */
-  get beyondAscii(): boolean {
-    return this.#beyondAscii;
-  }
+  beyondAscii = false;
 
   has(name: string): boolean {
-    return this.#byName.has(name);
+    return this.byName.has(name);
   }
 
-  set(name: string, value: string): void {
-    this.#byName.set(name, { name, values: [value] });
+  set(name: string, values: string[]): void {
+    this.byName.set(name.toLowerCase(), { name, values });
+    this.beyondAscii ||= values.some((text) => BEYOND_ASCII.test(text));
   }
 
   /** Removes a header and returns its value. */
   take(name: string): string | undefined {
-    const value = this.#byName.get(name)?.values[0];
-    this.#byName.delete(name);
+    const value = this.byName.get(name)?.values[0];
+    this.byName.delete(name);
     return value;
   }
 
   flat(): FlatHeaders {
     const flat: FlatHeaders = [];
-    for (const { name, values } of this.#byName.values()) for (const value of values) flat.push(name, value);
+    for (const { name, values } of this.byName.values()) for (const value of values) flat.push(name, value);
     return flat;
   }
-
-  #take(name: string, value: unknown): void {
-    const key = checkedName(name).toLowerCase();
-    if (DROPPED.has(key) || key.startsWith(PLATFORM_HEADER_PREFIX)) return;
-    const given: readonly unknown[] = Array.isArray(value) ? value : [value];
-    const values = given.map((one) => valueText(name, one)).filter((text) => text !== undefined);
-    this.#beyondAscii ||= values.some((text) => BEYOND_ASCII.test(text));
-    if (values.length > 0) this.#byName.set(key, { name, values });
-  }
 }
+
+/**
+ * Takes the `headers` and `multiValueHeaders` of an envelope; a name that is in both is taken from the second.
+ *
+ * @throws BadResult naming the header that cannot be sent
+ */
+export const parseAnswerHeaders = (headers: unknown, multiValueHeaders: unknown): AnswerHeaders => {
+  const parsed = new AnswerHeaders();
+  for (const [name, value] of entriesOf("headers", headers)) takeHeader(parsed, name, value);
+  for (const [name, value] of entriesOf("multiValueHeaders", multiValueHeaders)) takeHeader(parsed, name, value);
+  return parsed;
+};
+
+const takeHeader = (parsed: AnswerHeaders, name: string, value: unknown): void => {
+  const key = checkedName(name).toLowerCase();
+  if (DROPPED.has(key) || key.startsWith(PLATFORM_HEADER_PREFIX)) return;
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const values = given.map((one) => valueText(name, one)).filter((text) => text !== undefined);
+  if (values.length > 0) parsed.set(name, values);
+};

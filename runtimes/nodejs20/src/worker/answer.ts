@@ -1,4 +1,4 @@
-import { AnswerHeaders } from "./answer-headers.js";
+import { AnswerHeaders, parseAnswerHeaders } from "./answer-headers.js";
 import { BadResult, typeName } from "./bad-result.js";
 import { toJson } from "./json.js";
 import { asStream } from "./stream-source.js";
@@ -53,17 +53,17 @@ const envelopeBody = (body: unknown, isBase64Encoded: boolean): Body => {
 
 const envelopeAnswer = (envelope: Record<string, unknown>): Answer => {
   const status = checkedStatus(envelope.statusCode);
-  const headers = new AnswerHeaders(envelope.headers, envelope.multiValueHeaders);
+  const headers = parseAnswerHeaders(envelope.headers, envelope.multiValueHeaders);
   const body = envelopeBody(envelope.body, envelope.isBase64Encoded === true);
-  if (body.defaultType !== undefined && !headers.has("content-type")) headers.set("content-type", body.defaultType);
+  if (body.defaultType !== undefined && !headers.has("content-type")) headers.set("content-type", [body.defaultType]);
   return { status, headers, body: body.content };
 };
 
-const plainAnswer = (body: Answer["body"], type: string): Answer => ({
-  status: 200,
-  headers: new AnswerHeaders({ "content-type": type }, undefined),
-  body,
-});
+const plainAnswer = (body: Answer["body"], type: string): Answer => {
+  const headers = new AnswerHeaders();
+  headers.set("content-type", [type]);
+  return { status: 200, headers, body };
+};
 
 /**
  * Makes the answer of what a handler returned: an object with `statusCode` is an envelope, a stream or generator is

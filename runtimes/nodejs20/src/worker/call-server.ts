@@ -2,11 +2,13 @@ import { createServer } from "node:http";
 import { Call } from "./call.js";
 import { Connection } from "./connection.js";
 import { receiveBody } from "./receive-body.js";
-import { declaredBody, RequestHead } from "./request-head.js";
+import { declaredBody, parseRequestHead } from "./request-head.js";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Fault, WorkerConfig } from "../shared/protocol.js";
+import type { CallTableWriter } from "./call-table-writer.js";
 import type { CallRunner } from "./call-runner.js";
+import type { RequestHead } from "./request-head.js";
 import type { AnswerWriter } from "./send-answer.js";
 import type { SupervisorChannel } from "./supervisor-channel.js";
 
@@ -25,6 +27,7 @@ export interface CallServerParts {
   readonly runner: CallRunner;
   readonly writer: AnswerWriter;
   readonly channel: SupervisorChannel;
+  readonly table: CallTableWriter;
 }
 
 /**
@@ -54,7 +57,7 @@ export class CallServer {
 
   /** Takes over a connection. */
   adopt(slot: number, socket: Socket): void {
-    const connection = new Connection(slot, socket);
+    const connection = new Connection(slot, socket, this.parts.table.record(slot));
     socket.on("close", () => this.#onClose(connection));
     if (this.#closedFor === "retiring") {
       connection.release();
@@ -90,7 +93,7 @@ export class CallServer {
     connection.pending++;
     response.sendDate = false;
     if (this.#closedFor !== undefined) this.#arrangeEnd(connection, response);
-    const head = new RequestHead(request.rawHeaders);
+    const head = parseRequestHead(request.rawHeaders);
     const refusal = this.#refusal(head);
     if (refusal !== undefined) {
       this.#refuse(response, head, refusal);

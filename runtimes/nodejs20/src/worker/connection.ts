@@ -1,11 +1,9 @@
-import { CallRecordWriter } from "../shared/call-table.js";
-import { CALL_TABLE_FD } from "../shared/protocol.js";
 import type { Socket } from "node:net";
 import type { Call } from "./call.js";
+import type { CallRecordWriter } from "./call-table-writer.js";
 
 /** One connection of the gateway, with its slot in the call table. The supervisor holds a duplicate of its descriptor. */
 export class Connection {
-  readonly record: CallRecordWriter;
   /** Requests begun and not yet answered; more than one only when the peer pipelines. */
   pending = 0;
   /** The admitted call, if any. */
@@ -16,9 +14,8 @@ export class Connection {
   constructor(
     readonly slot: number,
     readonly socket: Socket,
-  ) {
-    this.record = new CallRecordWriter(CALL_TABLE_FD, slot);
-  }
+    readonly record: CallRecordWriter,
+  ) {}
 
   /** Ends it in a way that no caller can take for the end of an answer. */
   reset(): void {

@@ -16,16 +16,17 @@ export interface FunctionEvent {
   requestContext: Record<string, unknown>;
 }
 
-let lastTimestamp = 0;
-let lastTime = "";
+let lastSecond = 0;
+let lastPrefix = "";
 
-/** RFC 3339, made once per millisecond. */
+/** RFC 3339 with milliseconds; all but those are made once per second. */
 const timeText = (timestamp: number): string => {
-  if (timestamp !== lastTimestamp) {
-    lastTimestamp = timestamp;
-    lastTime = new Date(timestamp).toISOString();
+  const milliseconds = timestamp % 1000;
+  if (timestamp - milliseconds !== lastSecond) {
+    lastSecond = timestamp - milliseconds;
+    lastPrefix = new Date(timestamp).toISOString().slice(0, -4);
   }
-  return lastTime;
+  return `${lastPrefix}${milliseconds < 10 ? "00" : milliseconds < 100 ? "0" : ""}${String(milliseconds)}Z`;
 };
 
 /**

@@ -1,14 +1,15 @@
 /** Entry of the worker process: loads the function's code and answers the calls of the connections it is given. */
 import { realpathSync } from "node:fs";
-import { flushCallRecordsAtExit, TableHeaderWriter } from "../shared/call-table.js";
 import { monotonicMs } from "../shared/monotonic-clock.js";
-import { BEAT_INTERVAL_MS, CALL_TABLE_FD } from "../shared/protocol.js";
+import { BEAT_INTERVAL_MS, CALL_TABLE_FD, MAX_CONNECTIONS } from "../shared/protocol.js";
 import { CallRunner } from "./call-runner.js";
+import { CallTableWriter } from "./call-table-writer.js";
 import { CallServer } from "./call-server.js";
 import { currentCall } from "./current-call.js";
 import { createHidePaths } from "./function-error.js";
 import { watchLateErrors } from "./late-errors.js";
 import { loadHandler } from "./load-handler.js";
+import { completeTableAtEnd } from "./process-ends.js";
 import { captureOutput } from "./output-capture.js";
 import { AnswerWriter } from "./send-answer.js";
 import { takeSupervisorChannel } from "./supervisor-channel.js";
@@ -16,34 +17,27 @@ import type { HidePaths } from "./function-error.js";
 import type { WorkerConfig } from "../shared/protocol.js";
 
 const channel = takeSupervisorChannel();
-const header = new TableHeaderWriter(CALL_TABLE_FD);
-
-/** Tells a function's own abort from V8's when the heap is full: both end the process by the same signal. */
-const markAbort = (): void => {
-  const abort = process.abort.bind(process);
-  process.abort = () => {
-    header.aborted();
-    return abort();
-  };
-};
+const table = new CallTableWriter(CALL_TABLE_FD, MAX_CONNECTIONS);
 
 const startBeat = (): void => {
-  header.beat(monotonicMs());
-  setInterval(() => header.beat(monotonicMs()), BEAT_INTERVAL_MS).unref();
+  table.beat(monotonicMs());
+  setInterval(() => table.beat(monotonicMs()), BEAT_INTERVAL_MS).unref();
 };
 
 const serve = async (config: WorkerConfig, hidePaths: HidePaths): Promise<CallServer> => {
-  const handler = await loadHandler(config.entrypoint, config.codeDir);
+  const [handler] = await Promise.all([loadHandler(config.entrypoint, config.codeDir), mirrored]);
   const writer = new AnswerWriter(config.versionUid);
   let retired = false;
   const retire = (reason: string, requestId: string): void => {
     if (retired) return;
     retired = true;
+    // The supervisor ends a retiring worker when the table shows no call, so all calls must be in it by now.
+    table.flush();
     channel.send({ type: "retire", reason, requestId });
     server.retire();
   };
   const runner = new CallRunner({ config, handler, writer, hidePaths, retire });
-  const server = new CallServer({ config, runner, writer, channel });
+  const server = new CallServer({ config, runner, writer, channel, table });
   process.off("uncaughtException", onLoadFailure).off("unhandledRejection", onLoadFailure);
   watchLateErrors(runner, retire);
   return server;
@@ -59,8 +53,8 @@ const onLoadFailure = (error: unknown): void => {
 };
 
 captureOutput(() => currentCall.getStore()?.requestId ?? "");
-markAbort();
-flushCallRecordsAtExit();
+completeTableAtEnd(table);
+const mirrored = table.startMirror();
 startBeat();
 process.on("uncaughtException", onLoadFailure).on("unhandledRejection", onLoadFailure);
 // A Ctrl-C in a terminal reaches the whole process group: the supervisor alone decides when a worker ends.
@@ -75,6 +69,8 @@ channel.receive((message, socket) => {
     }, onLoadFailure);
   } else if (message.type === "drain") {
     server?.drain();
+    table.flush();
+    channel.send({ type: "draining" });
   } else if (socket !== undefined) {
     server?.adopt(message.slot, socket);
   }

@@ -7,7 +7,7 @@ export interface NameMap<T> {
   [name: string]: T;
 }
 
-const EmptyMap = function () {} as unknown as new () => NameMap<never>;
-EmptyMap.prototype = Object.create(null);
+const EmptyMap = function () {} as unknown as { new (): object; prototype: object | null };
+EmptyMap.prototype = Object.create(null) as object;
 
 export const makeNameMap = <T>(): NameMap<T> => new EmptyMap() as NameMap<T>;

@@ -25,16 +25,23 @@ const decode = (text: string): string => {
 export const parseQuery = (query: string): Query => {
   const single = makeNameMap<string>();
   const multi = makeNameMap<string[]>();
-  if (query === "") return { single, multi };
-  for (const pair of query.split("&", MAX_PAIRS)) {
-    if (pair === "") continue;
-    const equals = pair.indexOf("=");
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
-    single[name] = value;
-    const earlier = multi[name];
-    if (earlier === undefined) multi[name] = [value];
-    else earlier.push(value);
+  // No `split`: with a limit it is slower than all the rest of an event.
+  for (let from = 0, pairs = 0; from < query.length && pairs < MAX_PAIRS; pairs++) {
+    const mark = query.indexOf("&", from);
+    const end = mark < 0 ? query.length : mark;
+    if (end > from) takePair(query, { from, end }, { single, multi });
+    from = end + 1;
   }
   return { single, multi };
+};
+
+const takePair = (query: string, { from, end }: { from: number; end: number }, { single, multi }: Query): void => {
+  const mark = query.indexOf("=", from);
+  const equals = mark < 0 || mark > end ? end : mark;
+  const name = decode(query.slice(from, equals));
+  const value = decode(query.slice(equals + 1, end));
+  single[name] = value;
+  const earlier = multi[name];
+  if (earlier === undefined) multi[name] = [value];
+  else earlier.push(value);
 };
