@@ -74,11 +74,17 @@ const findComponent = (dataDir: string, component: ComponentName) =>
       command.includes(`apps/${component}/dist/main.js`) && env["SLESS_POD_NAME"] === `local-${component}`,
   );
 
-/** Starts a platform on free ports in a folder of its own. */
-export const startPlatform = async (dataDir = makeTemporaryFolder()): Promise<TestPlatform> => {
+/**
+ * Starts a platform on free ports in a folder of its own.
+ * @param env over the environment that `sless up` gets
+ */
+export const startPlatform = async (
+  dataDir = makeTemporaryFolder(),
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestPlatform> => {
   const config = { XDG_CONFIG_HOME: join(dataDir, "config") };
   const login = (options: SlessOptions = {}): SlessOptions => ({ ...options, env: { ...config, ...options.env } });
-  const up = startSless(["up", "--data-dir", dataDir, "--api-port", "0", "--port", "0"], login());
+  const up = startSless(["up", "--data-dir", dataDir, "--api-port", "0", "--port", "0"], login({ env }));
   await untilUp(up);
 
   const { endpoint } = readJson<{ endpoint: string }>(join(dataDir, "running.json"));

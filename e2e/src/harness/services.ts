@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createArtifactStore } from "@sless/artifacts";
 import type { TestPlatform } from "./platform.js";
@@ -41,8 +41,8 @@ export const hasImage = async ({ cluster }: TestPlatform, image: string): Promis
 export const breakService = ({ dataDir }: TestPlatform, service: "registry" | "s3"): (() => void) => {
   const folder = join(dataDir, "cluster", service);
   renameSync(folder, `${folder}-away`);
-  // A file in the folder's place: an absent folder would look like an empty store, which is no outage.
-  writeFileSync(folder, "");
+  // A link to itself in the folder's place: an absent folder would look like an empty store, which is no outage.
+  symlinkSync(folder, folder);
   return () => {
     rmSync(folder);
     renameSync(`${folder}-away`, folder);

@@ -57,7 +57,16 @@ const invoke = async (path: string, headers: Record<string, string> = {}) => {
 };
 
 describe("paths and queries reach the function raw", () => {
-  const TARGETS = ["/items/bar%2Fsub/1", "//a///b", "/fn/", "/fn", "/fn/category/123?x=1", "/a/../b", "/%2e%2e/x", "/?q=%20+"];
+  const TARGETS = [
+    "/items/bar%2Fsub/1",
+    "//a///b",
+    "/fn/",
+    "/fn",
+    "/fn/category/123?x=1",
+    "/a/../b",
+    "/%2e%2e/x",
+    "/?q=%20+",
+  ];
   it.each(TARGETS)("R13, R14: %s, by trigger and by invoke alike", async (target) => {
     const direct = (await get(target)).json();
     expect(direct["path"]).toBe(target.split("?")[0]);
@@ -102,7 +111,11 @@ describe("bodies", () => {
       const fits = await get("/length", { method: "POST", body: "x".repeat(MIB), headers });
       expect(fits.text).toBe(String(MIB));
       const key = `R03 ${type}`;
-      const above = await get("/length", { method: "POST", body: "x".repeat(LIMIT + 1), headers: { ...headers, "x-key": key } });
+      const above = await get("/length", {
+        method: "POST",
+        body: "x".repeat(LIMIT + 1),
+        headers: { ...headers, "x-key": key },
+      });
       expect(above.status).toBe(413);
       expect(above.headers["x-sless-fault-source"]).toBe("platform");
       expect((await get("/count", { headers: { "x-key": key } })).text).toBe("0");
@@ -142,7 +155,12 @@ describe("bodies", () => {
 
 describe("headers", () => {
   it("security 19: the platform's are dropped from requests, in every spelling", async () => {
-    const headers = { "x-sless-version-uid": "fake", x_sless_context: "fake", "x-sless-request-id": "mine", "x-own": "1" };
+    const headers = {
+      "x-sless-version-uid": "fake",
+      x_sless_context: "fake",
+      "x-sless-request-id": "mine",
+      "x-own": "1",
+    };
     const seen = (await get("/headers", { headers })).json()["headers"] as Record<string, string>;
     expect(Object.keys(seen).filter((name) => /^x[-_]sless/.test(name))).toEqual([]);
     expect(seen["x-own"]).toBe("1");
@@ -165,10 +183,12 @@ describe("headers", () => {
 
 describe("D40: a call is sent once, whatever comes of it", () => {
   const countOf = async (key: string): Promise<string> =>
-    (await eventually("the function answers again", 10_000, async () => {
-      const answer = await get("/count", { headers: { "x-key": key } });
-      return answer.status === 200 && answer;
-    })).text;
+    (
+      await eventually("the function answers again", 10_000, async () => {
+        const answer = await get("/count", { headers: { "x-key": key } });
+        return answer.status === 200 && answer;
+      })
+    ).text;
 
   it("past its timeout: 504, function's fault, one call", async () => {
     const answer = await get("/slow", { method: "POST", headers: { "x-key": "slow" } });
@@ -190,7 +210,11 @@ describe("D40: a call is sent once, whatever comes of it", () => {
     const running = get("/slow", { method: "POST" });
     await eventually("the pod is known", 2000, async () => (await get("/five")).status === 200);
     const { items } = await platform.kube.list(pods, { namespace: tenant.workloads });
-    await platform.kube.delete(pods, { namespace: tenant.workloads, name: items[0]?.metadata.name ?? "" }, { gracePeriodSeconds: 0 });
+    await platform.kube.delete(
+      pods,
+      { namespace: tenant.workloads, name: items[0]?.metadata.name ?? "" },
+      { gracePeriodSeconds: 0 },
+    );
     expect([502, 504]).toContain((await running).status);
     expect(await countOf("any")).toBe("0");
   });

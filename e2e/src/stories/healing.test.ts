@@ -87,7 +87,6 @@ describe("a child that somebody changes through the Kubernetes API", () => {
 
 describe("what others put in the way", () => {
   it("security 6: a planted Deployment of another uid is neither adopted nor deleted", async () => {
-    const { spec } = await getDeployment();
     const name = "planted-00001";
     const labels = { app: "planted" };
     const planted = await platform.kube.create(deployments, {
@@ -97,7 +96,7 @@ describe("what others put in the way", () => {
       spec: {
         replicas: 0,
         selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers: spec?.template.spec?.containers ?? [] } },
+        template: { metadata: { labels }, spec: { containers: [{ name: "planted", image: "registry.invalid/x:1" }] } },
       },
     });
     await createFunction(tenant, "planted");

@@ -12,7 +12,11 @@ beforeAll(async () => {
   platform = await startPlatform();
   tenant = platform.tenant("triggers");
   rival = platform.tenant("rival");
-  await deploy(tenant, "echo", nodeFiles("export const handler = async ({ httpMethod, path }) => httpMethod + ' ' + path;"));
+  await deploy(
+    tenant,
+    "echo",
+    nodeFiles("export const handler = async ({ httpMethod, path }) => httpMethod + ' ' + path;"),
+  );
   await deploy(rival, "echo", answering("the rival"));
 });
 afterAll(() => platform.stop());
