@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { CONFIG_MAPS, PODS, SECRETS, type Container, type Pod } from "../objects.js";
+import { CONFIG_MAPS, EVENTS, PODS, SECRETS, type Container, type Pod } from "../objects.js";
 import { processIdentity } from "../process/proc.js";
 import { isReady, mainStatus, startNodeFixture, type NodeFixture } from "../testing/node-fixture.js";
 
@@ -40,6 +40,12 @@ const until = async (condition: () => boolean | Promise<boolean>): Promise<void>
     await delay(10);
   }
 };
+
+const untilEvent = (pod: string, message: string): Promise<void> =>
+  until(() => {
+    const events = node.store.list(EVENTS, { fieldSelector: `involvedObject.name=${pod}` }).items;
+    return events.some((event) => String(event["message"]).includes(message));
+  });
 
 describe("a pod", () => {
   it("runs as a process with paths of the image, its own address and an environment from empty (security 31)", async () => {
@@ -94,6 +100,42 @@ describe("a pod", () => {
     expect(mainStatus(after)?.lastState.terminated).toMatchObject({ exitCode: 0, reason: "Completed" });
     expect(await readLog(after, { previous: true })).toContain("bye");
     expect(await readLog(after, { tailLines: 1 })).toBe("started serve\n");
+  });
+
+  it("is probed by commands, within their time", async () => {
+    const exec = (script: string, more = {}) => ({
+      exec: { command: ["/bin/sh", "-c", script] },
+      periodSeconds: 1,
+      ...more,
+    });
+    node.createPod("commanded", { readinessProbe: exec('test "$WORD" = yes'), env: env({ WORD: "yes" }) });
+    await node.untilPod("commanded", isReady);
+    node.createPod("slow-probe", { readinessProbe: exec("sleep 30"), startupProbe: exec("exit 0") });
+    const pod = await node.untilPod("slow-probe", (now) => mainStatus(now)?.started === true);
+    expect(isReady(pod)).toBe(false);
+    await untilEvent("slow-probe", "Readiness probe failed: command exited with code -1");
+  });
+
+  it("is restarted when it does not start within its startup probe", async () => {
+    const startupProbe = { tcpSocket: { port: 8080 }, periodSeconds: 1, failureThreshold: 1 };
+    node.createPod("sleeps", { startupProbe, env: env({ START_DELAY: "60000" }) });
+    const pod = await node.untilPod("sleeps", (now) => mainStatus(now)?.restartCount === 1);
+    expect(mainStatus(pod)?.started).toBe(false);
+    await untilEvent("sleeps", "Container main failed startup probe, will be restarted");
+  });
+
+  it("runs Python by the machine's own interpreter, not by a version manager's script", async () => {
+    node.createPod(
+      "python",
+      { command: ["python3", "-c", "import sys; print(sys.executable)"] },
+      { restartPolicy: "Never" },
+    );
+    const pod = await node.untilPod(
+      "python",
+      (now) => now?.status?.phase !== "Pending" && now?.status?.phase !== "Running",
+    );
+    expect(pod.status?.phase).toBe("Succeeded");
+    expect(await readLog(pod)).not.toContain("shims");
   });
 
   it("is started again with growing waits when it crashes, and says its last words", async () => {
