@@ -25,7 +25,7 @@ const isControllerEntry = (value: unknown): boolean =>
 export const normalise = (value: unknown, names: ReadonlyMap<string, string>): unknown => {
   if (typeof value === "string") return text(value, names);
   if (Array.isArray(value))
-    return value.filter((item) => !isControllerEntry(item)).map((item) => normalise(item, names));
+    return value.filter((item) => !isControllerEntry(item)).map((item) => normalise(item, names) ?? null);
   if (value === null || typeof value !== "object") return value;
   const entries = Object.entries(value)
     .filter(([, child]) => child !== undefined)

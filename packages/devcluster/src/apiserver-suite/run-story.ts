@@ -166,7 +166,7 @@ export const tellStory = async (story: SuiteCase, target: Target, id: string): P
   await send({ method: "POST", path: "/api/v1/namespaces", body: namespace }, telling);
   try {
     const shown: unknown[] = [];
-    for (const step of story.steps) shown.push(normalise(await tell(step, telling), names));
+    for (const step of story.steps) shown.push(normalise(await tell(step, telling), names) ?? null);
     return shown;
   } finally {
     for (const watch of telling.watches.values()) watch.stop();

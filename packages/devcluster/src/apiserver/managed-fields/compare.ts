@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { jsonEqual } from "../../store/json-equal.js";
 import type { Schema } from "../schema/schema.js";
 import { FieldSet } from "./field-set.js";
 import { isEmptyContainer, partsOf, shapeOf, type Part } from "./shape.js";
@@ -41,7 +41,7 @@ const walk = (pair: { before: unknown; after: unknown }, schema: Schema | undefi
   if (before === undefined) into.added.addSelf();
   else if (after === undefined) into.removed.addSelf();
   if (!isLeaf(before, after, schema)) compareParts(pair, schema, into);
-  else if (before !== undefined && after !== undefined && !isDeepStrictEqual(before, after)) into.modified.addSelf();
+  else if (before !== undefined && after !== undefined && !jsonEqual(before, after)) into.modified.addSelf();
 };
 
 /** Which fields differ between two states, containers that come or go among them. */

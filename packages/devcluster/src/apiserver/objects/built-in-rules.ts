@@ -56,7 +56,6 @@ const FURTHER_RULES: Readonly<Record<string, Partial<KindRules>>> = {
 const NOT_ENFORCED: Readonly<Record<string, string>> = {
   NetworkPolicy: "pods are processes of this machine and reach whatever it reaches",
   Ingress: "no ingress controller runs; the platform's own listener serves hosts",
-  ResourceQuota: "nothing is counted",
   LimitRange: "nothing is limited or defaulted by it",
   Role: "there is one user, who may do everything",
   RoleBinding: "there is one user, who may do everything",

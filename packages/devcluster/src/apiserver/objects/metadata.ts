@@ -1,5 +1,5 @@
+import { jsonEqual } from "../../store/json-equal.js";
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, NewKubeObject, ResourceType } from "../../store/types.js";
 import { forbiddenField, invalid, required, type FieldError } from "./field-error.js";
 import type { KindRules } from "./kind-rules.js";
@@ -132,7 +132,7 @@ const comparableManagers = ({ metadata }: KubeObject): unknown =>
 
 /** Whether two states differ in nothing but the server's own counters and times. */
 export const sameContent = (a: KubeObject, b: KubeObject): boolean =>
-  isDeepStrictEqual(withoutBookkeeping(a), withoutBookkeeping(b));
+  jsonEqual(withoutBookkeeping(a), withoutBookkeeping(b));
 
 const specOf = ({ metadata: _metadata, status: _status, ...rest }: KubeObject): unknown => rest;
 const bodyOf = ({ metadata: _metadata, ...rest }: KubeObject): unknown => rest;
@@ -141,6 +141,5 @@ const bodyOf = ({ metadata: _metadata, ...rest }: KubeObject): unknown => rest;
 export const bumpGeneration = (draft: KubeObject, current: KubeObject, rules: KindRules): void => {
   if (!rules.countsGeneration) return;
   const part = rules.statusIsSubresource ? specOf : bodyOf;
-  if (!isDeepStrictEqual(part(draft), part(current)))
-    draft.metadata.generation = (current.metadata.generation ?? 0) + 1;
+  if (!jsonEqual(part(draft), part(current))) draft.metadata.generation = (current.metadata.generation ?? 0) + 1;
 };

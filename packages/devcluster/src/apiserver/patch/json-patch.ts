@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { jsonEqual } from "../../store/json-equal.js";
 import { ApiStatusError, badRequest } from "../../store/api-status-error.js";
 
 interface Operation {
@@ -79,8 +79,7 @@ const OPERATIONS: Readonly<Record<string, (document: unknown, operation: Operati
   move: (document, { from = "", path }) => add(document, path, remove(document, from)),
   copy: (document, { from = "", path }) => add(document, path, structuredClone(find(document, parsePointer(from)))),
   test: (document, { path, value }) => {
-    if (!isDeepStrictEqual(find(document, parsePointer(path)), value))
-      throw refuse(`testing path ${path} value failed`);
+    if (!jsonEqual(find(document, parsePointer(path)), value)) throw refuse(`testing path ${path} value failed`);
   },
 };
 

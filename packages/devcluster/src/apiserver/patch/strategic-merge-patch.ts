@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { jsonEqual } from "../../store/json-equal.js";
 import { badRequest } from "../../store/api-status-error.js";
 import { fieldSchema, isObject, type JsonObject, type Schema } from "../schema/schema.js";
 
@@ -46,8 +46,8 @@ const mergePrimitives = (
   patch: readonly unknown[],
   removed: readonly unknown[],
 ): unknown[] => {
-  const kept = target.filter((item) => !removed.some((gone) => isDeepStrictEqual(gone, item)));
-  return [...kept, ...patch.filter((item) => !kept.some((present) => isDeepStrictEqual(present, item)))];
+  const kept = target.filter((item) => !removed.some((gone) => jsonEqual(gone, item)));
+  return [...kept, ...patch.filter((item) => !kept.some((present) => jsonEqual(present, item)))];
 };
 
 const mergeItems = (target: readonly unknown[], patch: readonly unknown[], schema: Schema): unknown[] => {

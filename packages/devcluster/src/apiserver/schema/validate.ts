@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { jsonEqual } from "../../store/json-equal.js";
 import {
   duplicate,
   invalid,
@@ -140,7 +140,7 @@ const checkObject = (
 };
 
 const checkEnum = (value: unknown, schema: Schema, path: string): FieldError[] => {
-  if (!schema.enum || schema.enum.some((allowed) => isDeepStrictEqual(allowed, value))) return [];
+  if (!schema.enum || schema.enum.some((allowed) => jsonEqual(allowed, value))) return [];
   return [unsupported(path, value, schema.enum.map(String))];
 };
 
@@ -181,7 +181,7 @@ const checkContent = ({ value, old }: { value: unknown; old: unknown }, schema: 
  *   later forbids it (CRD validation ratcheting)
  */
 export const validate = (value: unknown, schema: Schema, path: string, old?: unknown): FieldError[] => {
-  if (old !== undefined && path !== "" && isDeepStrictEqual(value, old)) return [];
+  if (old !== undefined && path !== "" && jsonEqual(value, old)) return [];
   const typeErrors = checkType(value, schema, path);
   if (typeErrors.length > 0 || value === null) return typeErrors;
   return [

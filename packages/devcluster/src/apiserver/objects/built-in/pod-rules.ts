@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { jsonEqual } from "../../../store/json-equal.js";
 import type { KubeObject } from "../../../store/types.js";
 import { isObject, type JsonObject } from "../../schema/schema.js";
 import { at, listAt } from "../../table/read.js";
@@ -28,7 +28,7 @@ const withoutMutable = (spec: unknown): unknown => {
 };
 
 const specIsImmutable = (next: KubeObject, current: KubeObject): FieldError[] =>
-  isDeepStrictEqual(withoutMutable(next["spec"]), withoutMutable(current["spec"]))
+  jsonEqual(withoutMutable(next["spec"]), withoutMutable(current["spec"]))
     ? []
     : [
         forbiddenField(

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
+import { jsonEqual } from "../../../store/json-equal.js";
 import type { KubeObject } from "../../../store/types.js";
 import { isObject, type JsonObject } from "../../schema/schema.js";
 import { at, numberAt, textAt } from "../../table/read.js";
@@ -42,7 +42,7 @@ const validateTemplate = (object: KubeObject, policies: readonly string[]): Fiel
 
 const selectorIsImmutable = (next: KubeObject, current: KubeObject): FieldError[] => {
   const selector = at(next, "spec", "selector");
-  return isDeepStrictEqual(selector, at(current, "spec", "selector"))
+  return jsonEqual(selector, at(current, "spec", "selector"))
     ? []
     : [invalid("spec.selector", selector, "field is immutable")];
 };
@@ -145,7 +145,7 @@ const checkJobPolicy = (object: KubeObject, path: string): FieldError[] =>
 
 const jobTemplateIsImmutable = (next: KubeObject, current: KubeObject): FieldError[] => {
   const template = at(next, "spec", "template");
-  if (isDeepStrictEqual(template, at(current, "spec", "template"))) return selectorIsImmutable(next, current);
+  if (jsonEqual(template, at(current, "spec", "template"))) return selectorIsImmutable(next, current);
   return [invalid("spec.template", template, "field is immutable")];
 };
 
