@@ -1,23 +1,22 @@
-export { createClient } from "./client.js";
+export { createClient, type CreateTriggerInput, type SlessClient, type TriggerSettingsInput } from "./client.js";
 export type {
-  Awaited,
   AwaitOptions,
   Collection,
+  ListOptions,
+  Page,
+  Tagged,
+  WaitOptions,
+  WaitResult,
+  WriteOptions,
+} from "./collection.js";
+export { parseEndpoint } from "./endpoint.js";
+export { ApiError, EndpointError, WaitTimeout } from "./errors.js";
+export type {
   CreateFunctionInput,
-  CreateTriggerInput,
   Functions,
   FunctionSettingsInput,
   InvokeOptions,
-  ListOptions,
   LogOptions,
-  Page,
-  SlessClient,
-  Tagged,
-  TriggerSettingsInput,
   Upload,
-  WaitOptions,
-  WriteOptions,
-} from "./client.js";
-export { parseEndpoint } from "./endpoint.js";
-export { ApiError, EndpointError, WaitTimeout } from "./errors.js";
+} from "./functions.js";
 export type { ClientOptions, RawAnswer } from "./transport.js";
