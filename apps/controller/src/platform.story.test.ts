@@ -62,4 +62,55 @@ describe("on the embedded cluster", () => {
     expect((await platform.client.list(FUNCTION_VERSIONS)).items).toEqual([]);
     expect((await platform.client.list(deployments, { namespace })).items).toEqual([]);
   }, 60_000);
+
+  it("says why code does not load, in the runtime's words, and keeps the old version serving", async () => {
+    await platform.startController();
+    const fn = await createFunction();
+    await platform.deploy(fn, code("one"));
+    await platform.until("version 1 answers", () => isReady(1));
+    await platform.deploy(fn, { "index.mjs": "export const other = 1;" });
+    await platform.until("the failure shows", async () => {
+      const { status } = await platform.fn("hello");
+      return conditionOf({ status }, "Ready")?.reason === "LoadError" && status?.latestVersion === 2;
+    });
+    const { status } = await platform.fn("hello");
+    expect(status?.message).toMatch(/handler/);
+    expect(isTrue(conditionOf({ status }, "Serving"))).toBe(true);
+    await platform.until("the broken version is given up", async () => {
+      const names = (await platform.client.list(deployments, { namespace })).items.map(({ metadata }) => metadata.name);
+      return names.join() === "hello-00001";
+    });
+  }, 60_000);
+
+  it("D26: moves no resource version while idle, and writes nothing for a foreign annotation", async () => {
+    await platform.startController();
+    const fn = await createFunction();
+    await platform.deploy(fn, code("one"));
+    await platform.until("version 1 answers", () => isReady(1));
+    const key = { name: "hello-00001", namespace };
+    await platform.quiet();
+    const annotations = { "example.com/note": "mine" };
+    const touched = await platform.client.mergePatch(deployments, key, { metadata: { annotations } });
+    await platform.quiet();
+    const after = await platform.client.get(deployments, key);
+    expect(after.metadata.resourceVersion).toBe(touched.metadata.resourceVersion);
+    expect(after.metadata.annotations).toMatchObject(annotations);
+  }, 60_000);
+
+  it("D32: a replica takes over at once from a leader that goes, and builds nothing twice", async () => {
+    const first = await platform.startController();
+    const second = await platform.startController();
+    const fn = await createFunction();
+    await platform.deploy(fn, code("one"));
+    await platform.until("version 1 answers", () => isReady(1));
+    const before = await platform.client.get(FUNCTION_VERSIONS, { name: "hello-00001", namespace: TENANT_NAMESPACE });
+    const begun = performance.now();
+    await first.stop();
+    await platform.deploy(fn, code("two"));
+    await platform.until("version 2 answers", () => isReady(2));
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    const kept = await platform.client.get(FUNCTION_VERSIONS, { name: "hello-00001", namespace: TENANT_NAMESPACE });
+    expect(kept.status?.image).toBe(before.status?.image);
+    await second.stop();
+  }, 60_000);
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { FUNCTION_VERSIONS, FUNCTIONS, LABELS, TENANTS, workloadNamespace } from "@sless/contracts";
-import { deployments, pods, services } from "@sless/kube";
+import { FUNCTION_VERSIONS, FUNCTIONS, TENANTS, workloadNamespace } from "@sless/contracts";
+import { deployments, services } from "@sless/kube";
 import { aFunction, aTenant, aTrigger, TENANT_NAMESPACE } from "@sless/testing";
 import { loadErrorStatus } from "../testing/fake-kubelet.js";
 import { codeKey, isReady, routed, verdictOf } from "../testing/questions.js";

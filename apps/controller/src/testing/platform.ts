@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createArtifactStore, type ArtifactStore } from "@sless/artifacts";
 import {
@@ -9,6 +10,7 @@ import {
   CONTROLLER_VARIABLES,
   CUSTOM_RESOURCES,
   FUNCTIONS,
+  GATEWAY_REPORTS,
   LABELS,
   makeCrd,
   parseEnv,
@@ -27,7 +29,6 @@ import {
 } from "@sless/kube";
 import { eventually } from "@sless/kube/testing";
 import { createLogger, createMetrics } from "@sless/telemetry";
-import { GATEWAY_REPORTS } from "@sless/contracts";
 import { TENANT_HASH, TENANT_NAMESPACE } from "@sless/testing";
 import { startManager, type Manager } from "../manager.js";
 import { makeCodeLayer } from "./code-layer.js";
@@ -47,10 +48,14 @@ export interface Platform {
   /** Plays a gateway that has applied Functions up to a resource version. */
   report(gateway: string, observedResourceVersion: string): Promise<void>;
   until(description: string, condition: () => Promise<boolean>): Promise<void>;
+  /** Resolves when no write has reached the API server for a while; fails when they do not end. */
+  quiet(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const SYSTEM = "sless";
+/** Shorter than the time between two renewals of a lease, which are writes too. */
+const QUIET_MS = 400;
 
 const installCrds = async (client: KubeClient): Promise<void> => {
   for (const resource of CUSTOM_RESOURCES) {
@@ -162,6 +167,20 @@ export const startPlatform = async (): Promise<Platform> => {
         );
         throw new Error(`${description}\n${state}\n${lines.slice(-15).join("")}`, { cause });
       }
+    },
+    quiet: async () => {
+      const version = async (): Promise<string> => (await client.list(FUNCTIONS)).resourceVersion;
+      let seen = "";
+      await eventually(
+        "the API server is idle",
+        async () => {
+          const before = seen;
+          seen = await version();
+          await delay(QUIET_MS);
+          return before === seen;
+        },
+        15_000,
+      );
     },
     stop: async () => {
       for (const manager of managers) await manager.stop().catch(() => undefined);
