@@ -51,9 +51,12 @@ export interface FunctionView {
 
 const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** Wanted now, and granted by the controller when it last looked. */
-const takesCalls = ({ metadata, spec, status }: Trigger): boolean =>
-  spec.enabled && spec.type === "http" && metadata.deletionTimestamp === undefined && status?.phase === "Active";
+/**
+ * Wanted now. Whether its function answers is no matter here: a host whose pods are away for a moment is answered 503,
+ * not 404. A trigger that was refused has no host in its status.
+ */
+const takesCalls = ({ metadata, spec }: Trigger): boolean =>
+  spec.enabled && spec.type === "http" && metadata.deletionTimestamp === undefined;
 
 /**
  * What routing needs of a Trigger; undefined for one that takes no calls. `spec.enabled: false` counts at once. The host
