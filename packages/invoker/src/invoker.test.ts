@@ -38,7 +38,6 @@ const post = async (body: string | Buffer | Readable, path = "/") => {
   return { status: answer.statusCode, headers: answer.headers, bytes: Buffer.from(await answer.body.arrayBuffer()) };
 };
 const faultOf = async (answer: ReturnType<typeof post>) => JSON.parse((await answer).bytes.toString()) as object;
-const answerWith = (text: string) => (_call: unknown, response: { end: (text: string) => void }) => response.end(text);
 /** Only the last result; waits for it, since the client has its answer a moment before. */
 const lastResult = async (count = 1) => {
   await eventually("the call has ended", () => front.results.length >= count);

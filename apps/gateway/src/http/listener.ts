@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Address } from "@sless/contracts";
+import { isDistrusted } from "./distrust.js";
 import { makeErrorAnswer, rawProblem, type ErrorAnswer } from "./problem.js";
 
 /** A client's request line and headers together; more gets 431. */
@@ -12,6 +13,9 @@ const REQUEST_TIMEOUT_MS = 300_000;
 const CHECK_INTERVAL_MS = 5_000;
 /** Longer than load balancers keep idle connections (60 s is common), so that they close first and never meet a RST. */
 const KEEP_ALIVE_MS = 75_000;
+
+/** Idle connections are looked for this often while the listener closes. */
+const CLOSE_IDLE_INTERVAL_MS = 100;
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -56,6 +60,7 @@ const onClientError = (error: NodeJS.ErrnoException, socket: Socket & { _httpMes
 export const openListener = async ({ address, maxConnections, handle }: ListenerOptions): Promise<Listener> => {
   let isDraining = false;
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (isDistrusted(request)) return;
     if (isDraining) response.shouldKeepAlive = false;
     handle(request, response);
   };
@@ -65,6 +70,8 @@ export const openListener = async ({ address, maxConnections, handle }: Listener
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // The guard refuses such requests itself, and then takes no more from the connection.
+    requireHostHeader: false,
   });
   // Beyond this count node:http drops headers in silence; the head's size bounds them already.
   server.maxHeadersCount = 0;
@@ -86,7 +93,12 @@ export const openListener = async ({ address, maxConnections, handle }: Listener
     startDraining: () => (isDraining = true),
     close: (signal) =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        // A connection that becomes idle only now would otherwise stay for its whole keep-alive time.
+        const sweep = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+        server.close(() => {
+          clearInterval(sweep);
+          resolve();
+        });
         const cut = (): void => server.closeAllConnections();
         if (signal.aborted) cut();
         else signal.addEventListener("abort", cut, { once: true });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HEADERS, makeProblem, type Problem, type ProblemKind } from "@sless/contracts";
+import { distrustConnection } from "./distrust.js";
 
 /** An error answer. `reason` and `source` are for machines: `x-sless-fault`, `x-sless-fault-source`. */
 export interface ErrorAnswer {
@@ -40,11 +41,19 @@ const headersOf = (answer: ErrorAnswer, requestId: string): Record<string, strin
   ...answer.headers,
 });
 
-/** Closing at once would reset the connection while the client still sends, and lose the answer on its way. */
-const linger = (request: IncomingMessage): void => {
+/**
+ * Ends an answer whose bytes are out already once the client has sent all. A connection that is not kept alive closes
+ * with the answer's end: at once, that would reset it while the client still sends, and lose the answer on its way.
+ */
+const linger = (request: IncomingMessage, response: ServerResponse): void => {
+  const finish = (): void => {
+    clearTimeout(timer);
+    response.end();
+    if (!request.complete) request.destroy();
+  };
+  const timer = setTimeout(finish, LINGER_MS);
+  request.once("end", finish).once("close", finish);
   request.resume();
-  const timer = setTimeout(() => request.complete || request.destroy(), LINGER_MS);
-  request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
 };
 
 /** Answers with RFC 9457 problem details. Does nothing when the client has gone. */
@@ -55,10 +64,13 @@ export const writeProblem = (
   answer: ErrorAnswer,
 ): void => {
   if (response.headersSent || response.destroyed) return;
+  if (answer.close === true) distrustConnection(request);
   const problem = problemOf(answer, requestId);
   const body = Buffer.from(JSON.stringify(problem));
-  response.writeHead(problem.status, { ...headersOf(answer, requestId), "content-length": body.length }).end(body);
-  if (!request.complete && answer.close !== true) linger(request);
+  response.writeHead(problem.status, { ...headersOf(answer, requestId), "content-length": body.length });
+  if (request.complete || answer.close === true) return void response.end(body);
+  response.write(body);
+  linger(request, response);
 };
 
 /** The same as bytes, for a connection on which no request could be read. */

@@ -98,3 +98,13 @@ export const seedEndpoints = (
       targetRef: { kind: "Pod", uid: endpoint.podUid },
     })),
   });
+
+/** Moves the traffic of `hello`, as the controller does. */
+export const moveTraffic = async (kube: FakeKubeClient, targets: ActiveTarget[]): Promise<void> => {
+  await kube.patchStatus(FUNCTIONS, { name: "hello", namespace: TENANT_NAMESPACE }, { traffic: targets });
+};
+
+/** Edits the spec of the trigger `hello`, as its owner does. */
+export const editTrigger = async (kube: FakeKubeClient, spec: Record<string, unknown>): Promise<void> => {
+  await kube.mergePatch(TRIGGERS, { name: "hello", namespace: TENANT_NAMESPACE }, { spec });
+};
