@@ -51,20 +51,28 @@ export class FieldSet {
     return child;
   }
 
-  elements(): IterableIterator<[string, FieldSet]> {
-    return this.#children.entries();
+  static #combine(left: FieldSet, right: FieldSet, keep: (inLeft: boolean, inRight: boolean) => boolean): FieldSet {
+    const result = new FieldSet();
+    result.#member = keep(left.#member, right.#member);
+    const put = (element: string, a: FieldSet, b: FieldSet): void => {
+      const child = FieldSet.#combine(a, b, keep);
+      if (child.#member || child.#children.size > 0) result.#children.set(element, child);
+    };
+    for (const [element, child] of left.#children) put(element, child, right.#children.get(element) ?? EMPTY);
+    for (const [element, child] of right.#children) if (!left.#children.has(element)) put(element, EMPTY, child);
+    return result;
   }
 
   union(other: FieldSet): FieldSet {
-    return combine(this, other, (a, b) => a || b);
+    return FieldSet.#combine(this, other, (a, b) => a || b);
   }
 
   intersection(other: FieldSet): FieldSet {
-    return combine(this, other, (a, b) => a && b);
+    return FieldSet.#combine(this, other, (a, b) => a && b);
   }
 
   difference(other: FieldSet): FieldSet {
-    return combine(this, other, (a, b) => a && !b);
+    return FieldSet.#combine(this, other, (a, b) => a && !b);
   }
 
   /** Without the given paths and all that is below them. */
@@ -107,23 +115,6 @@ export class FieldSet {
 }
 
 const EMPTY = new FieldSet();
-
-const combine = (left: FieldSet, right: FieldSet, keep: (inLeft: boolean, inRight: boolean) => boolean): FieldSet => {
-  const result = new FieldSet();
-  if (keep(left.isMember, right.isMember)) result.addSelf();
-  const elements = new Set([...left.elements(), ...right.elements()].map(([element]) => element));
-  for (const element of elements) {
-    const child = combine(left.child(element) ?? EMPTY, right.child(element) ?? EMPTY, keep);
-    if (child.isEmpty()) continue;
-    adopt(result.ensureChild(element), child);
-  }
-  return result;
-};
-
-const adopt = (target: FieldSet, source: FieldSet): void => {
-  if (source.isMember) target.addSelf();
-  for (const [element, child] of source.elements()) adopt(target.ensureChild(element), child);
-};
 
 const printElement = (element: string): string => {
   const text = element.slice(2);
