@@ -7,16 +7,15 @@ const APPS = ["@sless/api", "@sless/controller", "@sless/gateway", "@sless/cli"]
 
 /** Forbids importing the given packages; later entries of the same rule replace earlier ones, so each area lists all. */
 const forbid = (paths) => ({
-  "@typescript-eslint/no-restricted-imports": [
-    "error",
-    { paths: paths.map(([name, message]) => ({ name, message })) },
-  ],
+  "@typescript-eslint/no-restricted-imports": ["error", { paths: paths.map(([name, message]) => ({ name, message })) }],
 });
 const kubeOnly = [KUBERNETES_CLIENT, "Only packages/kube talks to the Kubernetes client: import from @sless/kube."];
 const noApps = APPS.map((app) => [app, "Imports go apps → packages → contracts: an app is never imported."]);
 
 export default tseslint.config(
-  { ignores: ["**/dist/**", "**/generated/**", "**/node_modules/**", "**/coverage/**", "**/.turbo/**", "**/.sless/**"] },
+  {
+    ignores: ["**/dist/**", "**/generated/**", "**/node_modules/**", "**/coverage/**", "**/.turbo/**", "**/.sless/**"],
+  },
   js.configs.recommended,
   {
     files: ["**/*.ts"],
@@ -47,7 +46,11 @@ export default tseslint.config(
     rules: {
       "@typescript-eslint/no-restricted-imports": [
         "error",
-        { patterns: [{ group: ["@sless/*"], message: "contracts stands at the bottom and imports no package of sless." }] },
+        {
+          patterns: [
+            { group: ["@sless/*"], message: "contracts stands at the bottom and imports no package of sless." },
+          ],
+        },
       ],
     },
   },
@@ -58,7 +61,13 @@ export default tseslint.config(
   {
     files: ["**/*.mjs", "**/*.js"],
     languageOptions: {
-      globals: { process: "readonly", console: "readonly", URL: "readonly", setTimeout: "readonly", Buffer: "readonly" },
+      globals: {
+        process: "readonly",
+        console: "readonly",
+        URL: "readonly",
+        setTimeout: "readonly",
+        Buffer: "readonly",
+      },
     },
   },
 );
