@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { ArtifactStoreUnavailable } from "@sless/artifacts";
-import { FUNCTION_VERSIONS, FUNCTIONS } from "@sless/contracts";
+import { ANNOTATIONS, FUNCTION_VERSIONS, FUNCTIONS, workloadNamespace } from "@sless/contracts";
 import { BuildRejected, RegistryUnavailable } from "@sless/images";
-import { deployments, ServerError } from "@sless/kube";
-import { aFunction, aTenant, TENANT_NAMESPACE } from "@sless/testing";
+import { deployments, namespaces, ServerError, services } from "@sless/kube";
+import { aFunction, aTenant, TENANT_HASH, TENANT_NAMESPACE } from "@sless/testing";
 import { codeKey, isReady, verdictOf } from "./testing/questions.js";
 import { createWorld, type World } from "./testing/world.js";
 
@@ -69,6 +69,23 @@ describe("D22: deletion", () => {
     await world.until("the function is gone", () => world.client.objects(FUNCTIONS).length === 0);
     expect(world.artifacts.keys.size).toBe(0);
   }, 30_000);
+});
+
+describe("D22: namespaces", () => {
+  it("(a) that were deleted by hand come back, and hold no Function's deletion up", async () => {
+    await startReady();
+    const name = workloadNamespace(TENANT_NAMESPACE);
+    const uid = world.client.objects(namespaces).find(({ metadata }) => metadata.name === name)?.metadata.uid;
+    await world.client.delete(deployments, { name: "hello-00001", namespace: name });
+    await world.client.delete(services, { name: "hello-00001", namespace: name });
+    await world.client.delete(namespaces, { name });
+    await world.client.delete(FUNCTIONS, key);
+    await world.until("the function is gone", () => world.client.objects(FUNCTIONS).length === 0);
+    await world.until("the namespace is made anew, with its mark", () => {
+      const live = world.client.objects(namespaces).find(({ metadata }) => metadata.name === name);
+      return live?.metadata.uid !== uid && live?.metadata.annotations?.[ANNOTATIONS.tenantHash] === TENANT_HASH;
+    });
+  });
 });
 
 describe("D27: a quota", () => {

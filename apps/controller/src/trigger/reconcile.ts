@@ -33,8 +33,9 @@ const obtainHost = async (
 ): Promise<{ host: string } | Problem> => {
   const namespace = trigger.metadata.namespace ?? "";
   const tenant = deps.caches.tenants.get(namespace);
-  const why = tenantProblem(tenant, namespace);
-  if (why) return why;
+  // A tenant that is merely not ready keeps its hosts: a fault in its namespaces must not take its endpoints down.
+  const gone = !tenant || tenant.metadata.deletionTimestamp ? tenantProblem(tenant, namespace) : undefined;
+  if (gone) return gone;
   const wish = {
     host: spec.http.host,
     functionName: spec.functionRef.name,
