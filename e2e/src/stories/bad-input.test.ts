@@ -64,7 +64,7 @@ describe("a body that is wrong", () => {
     { name: "an invalid variable", body: { ...GOOD, env_vars: { "1A": "x" } }, says: /1A/ },
     { name: "a reserved variable", body: { ...GOOD, env_vars: { SLESS_PORT: "x" } }, says: /SLESS_/ },
     { name: "an entrypoint without an export", body: { ...GOOD, entrypoint: "index" }, says: /entrypoint/ },
-    { name: "an unknown runtime", body: { ...GOOD, runtime: "cobol85" }, says: /cobol85.*nodejs20/s },
+    { name: "an unknown runtime", body: { ...GOOD, runtime: "cobol85" }, says: /runtime.*nodejs20/s },
     { name: "a body above the limit", body: { ...GOOD, x: "x".repeat(MIB) }, status: 413, says: /1048576/ },
   ];
 

@@ -12,10 +12,17 @@ export interface MemoryWatch {
 interface Watched {
   limitBytes: number;
   members: number[];
+  /** Whether it was above the limit at the last look. */
+  isAbove: boolean;
   onExceeded: (bytes: number) => void;
 }
 
 const READ_MS = 200;
+/**
+ * A tree is ended when two looks in a row find it above its limit, or one finds it this many times above. A kernel would
+ * kill the one process that grows; here a supervisor gets the time to do so itself and to say why.
+ */
+const AT_ONCE_FACTOR = 4;
 /** Members are sought less often than memory is read: it takes a look at every process of the machine. */
 const READS_PER_SCAN = 5;
 
@@ -43,7 +50,9 @@ export const createMemoryWatch = (): MemoryWatch => {
     for (const [leader, entry] of watched) {
       if (members) entry.members = members.get(leader) ?? [leader];
       const bytes = entry.members.reduce((sum, pid) => sum + readOwnMemory(pid), 0);
-      if (bytes <= entry.limitBytes) continue;
+      const wasAbove = entry.isAbove;
+      entry.isAbove = bytes > entry.limitBytes;
+      if (!entry.isAbove || (!wasAbove && bytes < entry.limitBytes * AT_ONCE_FACTOR)) continue;
       watched.delete(leader);
       entry.onExceeded(bytes);
     }
@@ -56,7 +65,7 @@ export const createMemoryWatch = (): MemoryWatch => {
 
   return {
     watch(leader, limitBytes, onExceeded) {
-      watched.set(leader, { limitBytes, members: [leader], onExceeded });
+      watched.set(leader, { limitBytes, members: [leader], isAbove: false, onExceeded });
       timer ??= setInterval(look, READ_MS).unref();
       return () => {
         watched.delete(leader);
