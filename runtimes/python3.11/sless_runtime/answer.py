@@ -20,7 +20,7 @@ BYTES = "application/octet-stream"
 
 # They describe the connection or the framing, which are the runtime's (RFC 9110, section 7.6.1).
 _DROPPED = frozenset(
-    ("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer")
+    ("keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer")
     + ("transfer-encoding", "upgrade")
 )
 # Lower-case names that need no look at their form: what most answers have.
@@ -135,6 +135,9 @@ def _envelope(envelope: Mapping[str, Any]) -> Answer:
     headers: Headers = {}
     _take_headers(headers, "headers", envelope.get("headers"))
     _take_headers(headers, "multiValueHeaders", envelope.get("multiValueHeaders"))
+    # Connection and the headers that it names end at the next hop (D39).
+    for name in ",".join(headers.pop("connection", ())).split(","):
+        headers.pop(name.strip().lower(), None)
     content, default_type, stream = _body(envelope.get("body"), envelope.get("isBase64Encoded") is True)
     if default_type is not None:
         headers.setdefault("content-type", [default_type])

@@ -6,7 +6,6 @@ export type FlatHeaders = string[];
 
 /** They describe the connection or the framing, which are the runtime's, not the handler's (RFC 9110, section 7.6.1). */
 const DROPPED = new Set([
-  "connection",
   "keep-alive",
   "proxy-connection",
   "proxy-authenticate",
@@ -74,6 +73,13 @@ export class AnswerHeaders {
     return value;
   }
 
+  /** Removes `Connection` and the headers that it names: like it, they end at the next hop (D39). */
+  dropConnection(): void {
+    const nominated = this.byName.get("connection")?.values ?? [];
+    this.byName.delete("connection");
+    for (const name of nominated.join().split(",")) this.byName.delete(name.trim().toLowerCase());
+  }
+
   flat(): FlatHeaders {
     const flat: FlatHeaders = [];
     for (const { name, values } of this.byName.values()) for (const value of values) flat.push(name, value);
@@ -90,6 +96,7 @@ export const parseAnswerHeaders = (headers: unknown, multiValueHeaders: unknown)
   const parsed = new AnswerHeaders();
   for (const [name, value] of entriesOf("headers", headers)) takeHeader(parsed, name, value);
   for (const [name, value] of entriesOf("multiValueHeaders", multiValueHeaders)) takeHeader(parsed, name, value);
+  parsed.dropConnection();
   return parsed;
 };
 
