@@ -32,14 +32,22 @@ const LISTENERS: Readonly<Record<ComponentName, readonly string[]>> = {
   gateway: ["SLESS_PUBLIC_LISTEN", "SLESS_INTERNAL_LISTEN", "SLESS_HEALTH_LISTEN"],
 };
 
-/** Starts a replica with the settings of the platform's own instance, on ports of its own, and waits until it is ready. */
-export const startReplica = async (platform: TestPlatform, component: ComponentName): Promise<Replica> => {
+/**
+ * Starts a replica with the settings of the platform's own instance, on ports of its own, and waits until it is ready.
+ * @param overrides settings in which it differs
+ */
+export const startReplica = async (
+  platform: TestPlatform,
+  component: ComponentName,
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<Replica> => {
   const name = `replica-${component}`;
   const ports = await Promise.all(LISTENERS[component].map(async (key) => [key, `127.0.0.1:${await freePort()}`]));
   const env: Readonly<Record<string, string>> = {
     ...platform.envOf(component),
     SLESS_POD_NAME: name,
     ...(Object.fromEntries(ports) as Record<string, string>),
+    ...overrides,
   };
   const main = fileURLToPath(new URL(`../../../apps/${component}/dist/main.js`, import.meta.url));
   const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "pipe", "pipe"] });

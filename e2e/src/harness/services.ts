@@ -35,13 +35,13 @@ export const hasImage = async ({ cluster }: TestPlatform, image: string): Promis
 };
 
 /**
- * Takes the data of a service away, so that it answers each request with an error.
+ * Takes the registry's data away, so that it answers each request with an error.
  * @returns brings it back
  */
-export const breakService = ({ dataDir }: TestPlatform, service: "registry" | "s3"): (() => void) => {
-  const folder = join(dataDir, "cluster", service);
+export const breakRegistry = ({ dataDir }: TestPlatform): (() => void) => {
+  const folder = join(dataDir, "cluster", "registry");
   renameSync(folder, `${folder}-away`);
-  // A link to itself in the folder's place: an absent folder would look like an empty store, which is no outage.
+  // A link to itself in the folder's place: an absent folder would look like an empty registry, which is no outage.
   symlinkSync(folder, folder);
   return () => {
     rmSync(folder);

@@ -5,7 +5,11 @@ import { eventually } from "../harness/eventually.js";
 import { answering, createFunction, deploy, redeploy, upload, type Files } from "../harness/functions.js";
 import { call } from "../harness/http.js";
 import { startPlatform, type Tenant, type TestPlatform } from "../harness/platform.js";
-import { breakService, hasImage, listObjects } from "../harness/services.js";
+import { startReplica } from "../harness/replica.js";
+import { breakRegistry, hasImage, listObjects } from "../harness/services.js";
+
+/** Nothing listens on the discard port. */
+const UNREACHABLE = "http://127.0.0.1:9";
 
 let platform: TestPlatform;
 let tenant: Tenant;
@@ -92,27 +96,42 @@ describe("a deleted Function", () => {
     expect(await listObjects(platform, prefix)).toEqual([]);
   });
 
-  it.each(["registry", "s3"] as const)(
-    "D22: with the %s away says so, and is released once it is back",
-    async (service) => {
-      const name = `away-${service === "s3" ? "store" : service}`;
-      await deploy(tenant, name, answering(name));
-      const prefix = artifactPrefix(tenant.namespace, await uidOf(name));
-      const restore = breakService(platform, service);
-      try {
-        await tenant.client.functions.delete(name);
-        await eventually("the condition says what it waits for", 20_000, async () => {
-          const { status } = (await tenant.client.functions.get(name)).value;
-          const ready = status.conditions.find(({ type }) => type === "Ready");
-          if (ready?.status === "False" && /could not be removed/.test(ready.message)) return true;
-          throw new Error(JSON.stringify(ready));
-        });
-      } finally {
-        restore();
-      }
-      await tenant.client.functions.gone(name, { timeout: 30 });
-      await nothingLeftOf(name);
-      expect(await listObjects(platform, prefix)).toEqual([]);
-    },
-  );
+  const untilItWaits = (name: string) =>
+    eventually("the condition says what it waits for", 20_000, async () => {
+      const { status } = (await tenant.client.functions.get(name)).value;
+      const ready = status.conditions.find(({ type }) => type === "Ready");
+      if (ready?.status === "False" && ready.message.includes("could not be removed")) return true;
+      throw new Error(JSON.stringify(ready));
+    });
+
+  it("D22: with the registry away says so, and is released once it is back", async () => {
+    await deploy(tenant, "no-registry", answering("no registry"));
+    const restore = breakRegistry(platform);
+    try {
+      await tenant.client.functions.delete("no-registry");
+      await untilItWaits("no-registry");
+    } finally {
+      restore();
+    }
+    await tenant.client.functions.gone("no-registry", { timeout: 30 });
+    await nothingLeftOf("no-registry");
+  });
+
+  it("D22: with the store away says so, and is released once a controller reaches it again", async () => {
+    await deploy(tenant, "no-store", answering("no store"));
+    const prefix = artifactPrefix(tenant.namespace, await uidOf("no-store"));
+    const pid = platform.pidOf("controller") ?? 0;
+    process.kill(pid, "SIGSTOP");
+    const replica = await startReplica(platform, "controller", { SLESS_S3_ENDPOINT: UNREACHABLE });
+    try {
+      await tenant.client.functions.delete("no-store");
+      await untilItWaits("no-store");
+    } finally {
+      await replica.stop();
+      process.kill(pid, "SIGCONT");
+    }
+    await tenant.client.functions.gone("no-store", { timeout: 30 });
+    await nothingLeftOf("no-store");
+    expect(await listObjects(platform, prefix)).toEqual([]);
+  });
 });
