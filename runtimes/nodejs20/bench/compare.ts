@@ -14,9 +14,12 @@ export interface Comparison {
 
 /** Compares requests per CPU-second of two servers that run side by side, and prints the result as one JSON line. */
 export const compare = async ({ name, against, goal, runs, requests, ...start }: Comparison): Promise<void> => {
-  const ours = await start.ours();
-  const theirs = await start.theirs();
+  const servers: MeasuredServer[] = [];
   try {
+    const ours = await start.ours();
+    servers.push(ours);
+    const theirs = await start.theirs();
+    servers.push(theirs);
     const result = await measurePaired({
       name,
       against,
@@ -29,6 +32,6 @@ export const compare = async ({ name, against, goal, runs, requests, ...start }:
     });
     process.stdout.write(`${JSON.stringify(result)}\n`);
   } finally {
-    await Promise.all([ours.stop(), theirs.stop()]);
+    await Promise.all(servers.map((server) => server.stop()));
   }
 };

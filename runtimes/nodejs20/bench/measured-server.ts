@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
+import type { AddressInfo } from "node:net";
 
-const PORT = 8080;
+const HOST = "127.0.0.1";
 const CONNECTIONS = 8;
+const PROBE_TIMEOUT_MS = 500;
 const START_TIMEOUT_MS = 10_000;
 const LOAD = join(import.meta.dirname, "load.mjs");
 
@@ -28,51 +29,68 @@ const cpuTime = (pid: number): number => {
   return threads.reduce((sum, schedstat) => sum + Number(schedstat.split(" ")[0]), 0);
 };
 
-const answers = (host: string): Promise<boolean> =>
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, HOST);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+};
+
+const answers = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect({ host, port: PORT }, () => socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
-    socket.once("data", () => {
+    const socket = connect({ host: HOST, port }, () => socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n"));
+    const settle = (answered: boolean): void => {
       socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
+      resolve(answered);
+    };
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => settle(false));
+    socket
+      .once("data", () => settle(true))
+      .once("error", () => settle(false))
+      .once("close", () => settle(false));
   });
 
 /** A server under measurement, with all processes that belong to it. */
 export class MeasuredServer {
   private constructor(
     private readonly child: ChildProcess,
-    private readonly host: string,
-  ) {}
+    private readonly port: number,
+  ) {
+    // However the benchmark ends, its servers end with it.
+    process.once("exit", () => child.kill("SIGKILL"));
+  }
 
   /**
-   * Starts a server on an address of its own, port 8080.
+   * Starts a server and waits until it answers.
    *
    * @param parameters what Node.js is started with
-   * @param env made from the server's host
+   * @param env made from the server's port
    */
   static async start(
     parameters: readonly string[],
-    env: (host: string) => Record<string, string>,
+    env: (port: number) => Record<string, string>,
   ): Promise<MeasuredServer> {
-    const host = `127.${String(randomInt(1, 255))}.${String(randomInt(256))}.${String(randomInt(1, 255))}`;
+    const port = await freePort();
     const child = spawn(process.execPath, parameters, {
       stdio: ["ignore", "ignore", "inherit"],
-      env: { PATH: process.env.PATH ?? "", HOST: host, PORT: String(PORT), NODE_ENV: "production", ...env(host) },
+      env: { PATH: process.env.PATH ?? "", HOST, PORT: String(port), NODE_ENV: "production", ...env(port) },
     });
+    const server = new MeasuredServer(child, port);
     const giveUpAt = Date.now() + START_TIMEOUT_MS;
-    while (!(await answers(host))) {
-      if (Date.now() > giveUpAt) throw new Error(`${parameters.join(" ")} did not answer`);
+    while (!(await answers(port))) {
+      if (Date.now() > giveUpAt || child.exitCode !== null) throw new Error(`${parameters.join(" ")} does not answer`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    return new MeasuredServer(child, host);
+    return server;
   }
 
   /** Sends requests and returns how many of them the server answers per second of its CPU time. */
   async requestsPerCpuSecond(requests: number): Promise<number> {
     const pid = this.child.pid ?? 0;
     const before = cpuTime(pid);
-    const load = spawn(process.execPath, [LOAD, this.host, String(PORT), String(CONNECTIONS), String(requests)], {
+    const load = spawn(process.execPath, [LOAD, HOST, String(this.port), String(CONNECTIONS), String(requests)], {
       stdio: ["ignore", "ignore", "inherit"],
     });
     const [code] = (await once(load, "exit")) as [number];

@@ -50,6 +50,7 @@ const drain: ConformanceCase = {
   run: async (pod) => {
     const kept = await pod.connect();
     await pod.call("/fine", { connection: kept });
+    await untilInFlight(pod, 0);
     const call = pod.call("/sleep?ms=1500");
     await untilInFlight(pod, 1);
     assert.equal((await pod.control("POST", "/drain")).status, 200);

@@ -102,6 +102,36 @@ const bodies: ConformanceCase[] = [
   },
 ];
 
+const connections: ConformanceCase[] = [
+  {
+    id: "connections",
+    title: "requests sent without waiting are answered in their order, on one connection",
+    run: async (pod) => {
+      const connection = await pod.connect();
+      const requestIds = ["first", "second", "third"];
+      for (const requestId of requestIds) pod.send(connection, "/context", { requestId });
+      for (const requestId of requestIds) {
+        const reply = await connection.reply();
+        // A second one may find the first still in progress: then it is refused, in its place.
+        if (reply.status === 200) assert.equal((jsonOf(reply) as { requestId: string }).requestId, requestId);
+        else checkFault(reply, "busy");
+      }
+      assert.equal(connection.received.length, 0);
+      connection.close();
+    },
+  },
+  {
+    id: "connections",
+    title: "an HTTP/1.0 request is answered, and its connection ended",
+    run: async (pod) => {
+      const connection = await pod.connect();
+      connection.write("GET /hello HTTP/1.0\r\nx-sless-request-id: old\r\n\r\n");
+      assert.equal((await connection.reply()).body.toString(), "hello");
+      await connection.ended();
+    },
+  },
+];
+
 const paths: ConformanceCase[] = [
   ["/echo", "/echo"],
   ["/echo/", "/echo/"],
@@ -340,6 +370,6 @@ export const REQUEST_GROUPS: readonly CaseGroup[] = [
   {
     title: "requests",
     pod: { entrypoint: "answers.handler", env: { K: "value" }, maxBodyBytes: 2 * MEBIBYTE },
-    cases: [...bodies, ...paths, ...controlPaths, ...methods, ...query, ...headers, ...context],
+    cases: [...bodies, ...connections, ...paths, ...controlPaths, ...methods, ...query, ...headers, ...context],
   },
 ];

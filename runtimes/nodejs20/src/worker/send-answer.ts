@@ -1,4 +1,5 @@
 import { FAULT_STATUS, HEADER_FAULT, HEADER_RUN_MS, HEADER_VERSION_UID } from "../shared/protocol.js";
+import { canWriteDirectly, writeDirectly } from "./direct-answer.js";
 import { toChunk } from "./stream-source.js";
 import type { ServerResponse } from "node:http";
 import type { Fault, FaultBody } from "../shared/protocol.js";
@@ -9,6 +10,10 @@ import type { Call } from "./call.js";
 const ONE_WRITE_BYTES = 32 * 1024;
 
 const hasNoBody = (status: number): boolean => status === 204 || status === 304;
+
+/** Short, with a body, and with a head of ASCII. */
+const isUsual = ({ status, headers }: Answer, length: number): boolean =>
+  length <= ONE_WRITE_BYTES && !hasNoBody(status) && !headers.beyondAscii;
 
 /** Writes answers and faults of calls, and keeps the call table right about whether the head is out. */
 export class AnswerWriter {
@@ -22,11 +27,15 @@ export class AnswerWriter {
     const length = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     if (!hasNoBody(status)) flat.push("content-length", String(length));
     this.#pushPlatform(flat, call.runMs);
-    if (length > ONE_WRITE_BYTES) call.connection.record.answering();
-    call.response.writeHead(status, flat);
-    // Node writes head and text body as one UTF-8 string, which would encode header bytes beyond ASCII once more.
-    const separate = headers.beyondAscii && typeof body === "string" ? Buffer.from(body) : body;
-    call.response.end(hasNoBody(status) ? undefined : separate);
+    if (isUsual(answer, length) && typeof body === "string" && canWriteDirectly(call.response)) {
+      writeDirectly(call.response, { status, flat, body });
+    } else {
+      if (length > ONE_WRITE_BYTES) call.connection.record.answering();
+      call.response.writeHead(status, flat);
+      // Node writes head and text body as one UTF-8 string, which would encode header bytes beyond ASCII once more.
+      const bytes = headers.beyondAscii && typeof body === "string" ? Buffer.from(body) : body;
+      call.response.end(hasNoBody(status) ? undefined : bytes);
+    }
     this.#settleRecord(call);
   }
 
