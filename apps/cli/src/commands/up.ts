@@ -7,7 +7,7 @@ import { print, withExamples } from "../command.js";
 import { deploy } from "../deploy/deploy.js";
 import { UserError } from "../errors.js";
 import { readCredentials, writeCredentials } from "../login/credentials.js";
-import { startPlatform, type Platform } from "../platform/platform.js";
+import type { Platform, PlatformOptions } from "../platform/platform.js";
 import { openPlatformState } from "../platform/state.js";
 import { loadProject } from "../project/config.js";
 import type { Terminal } from "../terminal.js";
@@ -82,6 +82,10 @@ const runExample = async (terminal: Terminal, platform: Platform, example: strin
     await client.close();
   }
 };
+
+/** Loaded only here: the platform's packages would double the time that every other command takes to start. */
+const startPlatform = async (options: PlatformOptions): Promise<Platform> =>
+  (await import("../platform/platform.js")).startPlatform(options);
 
 const readToken = async ({ tokenFile }: Platform): Promise<string> =>
   (await import("node:fs/promises")).readFile(tokenFile, "utf8");

@@ -44,10 +44,14 @@ const table = <T>(items: readonly T[], columns: readonly Column<T>[]): string =>
 /** Runs a jq program over a value; jq itself, compiled to WebAssembly. */
 const runJq = async (value: object, program: string): Promise<string> => {
   const { raw } = await import("jq-wasm");
+  // A program that jq refuses makes Emscripten set the exit code of the whole process.
+  const { exitCode } = process;
   try {
     return await raw(value, program, ["-r"]);
   } catch (error) {
     throw new UserError(`--jq: ${(error as Error).message}`, "usage");
+  } finally {
+    process.exitCode = exitCode;
   }
 };
 

@@ -105,7 +105,11 @@ export const startScriptedRuntime = async (
     kill: async () => {
       const closed = once(server, "close");
       server.close();
-      for (const socket of sockets) socket.resetAndDestroy();
+      // Resetting a socket whose end is being sent leaks its handle, and Node.js 20 then never ends: see docs/errors.md.
+      for (const socket of sockets) {
+        if (socket.writableEnded) socket.destroy();
+        else socket.resetAndDestroy();
+      }
       await closed;
     },
   };
