@@ -82,6 +82,8 @@ export const makeEnvironment: Readonly<Record<ComponentName, (at: PlatformAddres
     SLESS_INTERNAL_KEY: at.internalKey,
     SLESS_FUNCTIONS_DOMAIN: LOCAL_FUNCTIONS_DOMAIN,
     SLESS_LEASE_SECONDS: "4",
+    // Clients on one machine learn of the end at once: no load balancer has to take it out first.
+    SLESS_DRAIN_DELAY_SECONDS: "0",
     SLESS_DRAIN_SECONDS: "5",
   }),
 };
