@@ -12,6 +12,8 @@ export interface ConformanceCase {
 /** Cases that share one ready pod, in order. */
 export interface CaseGroup {
   readonly title: string;
+  /** For what exists in one language only. */
+  readonly only?: RuntimeUnderTest["language"];
   readonly pod: PodSettings;
   readonly cases: readonly ConformanceCase[];
 }
