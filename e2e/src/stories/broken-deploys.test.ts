@@ -100,9 +100,10 @@ describe("sless rollback", () => {
     expect(JSON.parse(versions.stdout)).toMatchObject({
       items: [
         { version: 2, percent: 0 },
-        { version: 1, percent: 100 },
+        { version: 1, percent: 100, pinned: { reason: "v2 is wrong" } },
       ],
     });
+    expect((await platform.sless(["versions", "rolled"])).stdout).toContain("v2 is wrong");
 
     await deployText("v3");
     expect((await call(url)).text).toBe("v3");

@@ -13,6 +13,7 @@ import {
   type VersionBody,
 } from "@sless/contracts";
 import { present, toMetaBody } from "../resources/dto.js";
+import { pinOf } from "./pin.js";
 
 type TrafficShare = FunctionBody["status"]["traffic"][number];
 
@@ -89,6 +90,7 @@ const toVersionStatus = (status: FunctionVersionStatus) => ({
 /** A FunctionVersion with the share of calls that its function gives it. */
 export const toVersionBody = ({ metadata, spec, status }: FunctionVersion, fn: Function): VersionBody => {
   const targets = (fn.status?.traffic ?? []).filter(({ uid }) => uid === metadata.uid);
+  const pinned = pinOf(fn, spec.version);
   return {
     version: spec.version,
     name: metadata.name,
@@ -101,5 +103,6 @@ export const toVersionBody = ({ metadata, spec, status }: FunctionVersion, fn: F
     ...toVersionStatus(status ?? {}),
     percent: targets.reduce((sum, { percent }) => sum + percent, 0),
     tags: targets.flatMap(({ tag }) => tag ?? []),
+    ...(pinned && { pinned }),
   };
 };

@@ -39,6 +39,10 @@ export const versionFormatting = (now: number): Formatting<VersionBody> => ({
       value: ({ build }) => (build?.seconds === undefined ? undefined : `${build.seconds.toFixed(2)} s`),
       wide: true,
     },
-    { title: "message", value: ({ message }) => message || undefined },
+    { title: "message", value: (version) => rollbackOf(version) ?? (version.message || undefined) },
   ],
 });
+
+/** Says of the version that a rollback chose why it answers. */
+const rollbackOf = ({ pinned }: VersionBody): string | undefined =>
+  pinned && `rolled back by ${pinned.by}${pinned.reason === undefined ? "" : `: ${pinned.reason}`}`;

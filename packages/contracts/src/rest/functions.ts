@@ -109,6 +109,10 @@ export const VersionBody = z.object({
   conditions: z.array(Condition),
   percent: z.int().meta({ description: "Share of the calls that it takes now." }),
   tags: z.array(z.string()),
+  pinned: z
+    .object({ by: z.string(), reason: z.string().optional() })
+    .optional()
+    .meta({ description: "A rollback sends all calls to this version until the code changes: by whom, and why." }),
   image: z.string().optional(),
   build: Build.omit({ log: true, jobName: true }).optional(),
 });
