@@ -95,6 +95,18 @@ const stories: ConformanceCase[] = [
   },
   {
     id: "connections",
+    title: "the answer for a process that ended arrives though the caller is still sending",
+    run: async (pod) => {
+      const connection = await pod.connect();
+      pod.send(connection, "/exit-3", { requestId: "still-sending" });
+      connection.write(Buffer.alloc(4 * 1024 * 1024, "x"));
+      assert.equal((await connection.reply()).status, 502);
+      await connection.ended();
+      await nextCallWorks(pod);
+    },
+  },
+  {
+    id: "connections",
     title: "a connection that was idle when the process died serves the next call",
     run: async (pod) => {
       const idle = await pod.connect();

@@ -129,6 +129,8 @@ export class Connections {
       dropped += chunk.length;
       if (dropped > LINGER_BYTES) socket.destroy();
     });
+    // Accepted paused: a listener alone would not make it flow.
+    socket.resume();
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(timer));
   }

@@ -19,6 +19,8 @@ import type { WorkerDeath } from "./worker-death.js";
 const MAX_IDLE_DEATHS = 5;
 const IDLE_DEATH_WINDOW_MS = 10_000;
 const DRAIN_POLL_MS = 25;
+/** A call that has run alone for so long is taken for the author of what native code and child processes print. */
+const SETTLED_MS = 50;
 /** Over the timeout: what calls in progress get to end when the pod is stopped. */
 const DRAIN_GRACE_MS = 5_000;
 
@@ -135,8 +137,10 @@ export class Supervisor implements ControlActions {
     this.#current = worker;
     this.#workers.add(worker);
     const onlyRequestId = (): string => {
-      const calls = worker.table.calls();
-      return calls.length === 1 ? (calls[0]?.requestId ?? "") : "";
+      const [call, ...others] = worker.table.calls();
+      if (call === undefined || others.length > 0) return "";
+      // What comes right after a call's start may have been printed for the one before it.
+      return monotonicMs() - call.started > SETTLED_MS ? call.requestId : "";
     };
     new OutputCollector(this.parts.log, onlyRequestId).collect(worker.output);
   }
