@@ -66,16 +66,16 @@ export class MeasuredServer {
    * Starts a server and waits until it answers.
    *
    * @param parameters what Node.js is started with
-   * @param env made from the server's port
+   * @param env made from the server's port and a second free one
    */
   static async start(
     parameters: readonly string[],
-    env: (port: number) => Record<string, string>,
+    env: (port: number, secondPort: number) => Record<string, string>,
   ): Promise<MeasuredServer> {
-    const port = await freePort();
+    const [port, secondPort] = await Promise.all([freePort(), freePort()]);
     const child = spawn(process.execPath, parameters, {
       stdio: ["ignore", "ignore", "inherit"],
-      env: { PATH: process.env.PATH ?? "", HOST, PORT: String(port), NODE_ENV: "production", ...env(port) },
+      env: { PATH: process.env.PATH ?? "", HOST, PORT: String(port), NODE_ENV: "production", ...env(port, secondPort) },
     });
     const server = new MeasuredServer(child, port);
     const giveUpAt = Date.now() + START_TIMEOUT_MS;

@@ -7,11 +7,10 @@ const SUPERVISOR = join(import.meta.dirname, "..", "dist", "supervisor.js");
 
 /** This runtime with the hello function. */
 export const startRuntime = (): Promise<MeasuredServer> =>
-  MeasuredServer.start([SUPERVISOR], (port) => ({
+  MeasuredServer.start([SUPERVISOR], (port, secondPort) => ({
     SLESS_HOST: "127.0.0.1",
     SLESS_PORT: String(port),
-    // Nothing asks it anything here; the port only has to be another one.
-    SLESS_CONTROL_PORT: String(port > 60_000 ? port - 1 : port + 1),
+    SLESS_CONTROL_PORT: String(secondPort),
     SLESS_ENTRYPOINT: "hello.handler",
     SLESS_CODE_DIR: SERVERS,
     SLESS_CONCURRENCY: "100",
