@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { randomBytes } from "node:crypto";
 import { Agent } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { buffer } from "node:stream/consumers";
+import { connect } from "node:net";
+import { buffer, text } from "node:stream/consumers";
 import { pods } from "@sless/kube";
 import { eventually } from "../harness/eventually.js";
 import { deploy, nodeFiles } from "../harness/functions.js";
@@ -178,6 +179,40 @@ describe("headers", () => {
     expect(headers["content-security-policy"]).toContain("sandbox");
     expect(headers["x-content-type-options"]).toBe("nosniff");
     expect((await get("/cookie")).headers["set-cookie"]).toEqual(["a=b"]);
+  });
+});
+
+describe("what a request carries", () => {
+  it("R10: repeated and empty query keys arrive whole", async () => {
+    expect((await get("/?id=1&id=2&q=value&e=&f")).json()).toMatchObject({
+      multiValueQueryStringParameters: { id: ["1", "2"], q: ["value"], e: [""], f: [""] },
+      queryStringParameters: { id: "2", q: "value" },
+    });
+  });
+
+  it("R11: nothing has one shape: {} for queries, an empty text for the body", async () => {
+    const nothing = { queryStringParameters: {}, multiValueQueryStringParameters: {}, body: "" };
+    expect((await get("/")).json()).toMatchObject(nothing);
+    expect((await get("/", { method: "POST", headers: { "content-length": "0" } })).json()).toMatchObject(nothing);
+  });
+
+  it("R17: the answer's type is its own, never the request's", async () => {
+    const headers = { "content-type": "multipart/form-data; boundary=x" };
+    expect((await get("/five", { method: "POST", body: "--x--", headers })).headers["content-type"]).toMatch(
+      /^text\/plain/,
+    );
+  });
+
+  it("R20: a header with a Latin-1 byte reaches the handler", async () => {
+    const { port } = new URL(url);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write(
+      Buffer.from(
+        `GET /x HTTP/1.1\r\nhost: ${new URL(url).host}\r\nuser-agent: Beno\u00eet\r\nconnection: close\r\n\r\n`,
+        "latin1",
+      ),
+    );
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
