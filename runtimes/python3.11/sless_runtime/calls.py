@@ -170,7 +170,6 @@ class CallRunner:
         number = code if isinstance(code, int) else 0 if code is None else 1
         if isinstance(code, str):
             self._log(call, code)
-        self.exiting(number)
         self._end_process(number)
 
     def exiting(self, code: int) -> None:

@@ -143,6 +143,8 @@ class Supervisor:
             self._connections.closed(message["slot"], worker, message["reset"])
         elif kind == "released":
             self._connections.released(message["slot"], worker)
+        elif kind == "exiting":
+            worker.ends_in_call = True
         elif kind == "retire":
             self._sink.platform("error", f"{message['reason']}; the process is replaced", message["requestId"])
             self._replace(worker)
@@ -173,7 +175,7 @@ class Supervisor:
             return
         if not worker.loaded:
             self._on_death_while_loading(worker)
-        elif calls or not self._dies_too_often():
+        elif calls or worker.ends_in_call or not self._dies_too_often():
             self._start_worker()
         else:
             end = worker.describe_end()

@@ -158,11 +158,15 @@ class Worker:
             if isinstance(connection.call, Call):
                 connection.call.request.keep_alive = False
 
-    def _retire(self, reason: str, request_id: str) -> None:
+    def _give_up_idle(self) -> None:
+        """Takes no more calls and hands the connections between two calls back."""
         if self._closing is None:
             self._stop_taking("not-ready")
             for connection in [one for one in self._connections.values() if one.is_between_requests]:
                 connection.release()
+
+    def _retire(self, reason: str, request_id: str) -> None:
+        self._give_up_idle()
         self._link.send(type="retire", reason=reason, requestId=request_id)
 
     def _hook_exit(self) -> None:
@@ -180,6 +184,10 @@ class Worker:
 
     def _exit(self, code: int) -> None:
         def leave() -> None:
+            # Idle connections go to the next worker before a caller who has its answer can send another request here.
+            self._give_up_idle()
+            if self._runner.calls:
+                self._link.send(type="exiting")
             self._runner.exiting(code)
             self._loop.call_soon(self._real_exit, code & 0xFF)
 

@@ -19,6 +19,8 @@ from .logs import LineAssembler, LogSink
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _READ_BYTES = 65536
+_SETTLED_SECONDS = 0.05
+"""A call that has run alone for so long is taken for the author of untagged output."""
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -45,6 +47,8 @@ class WorkerProcess:
         self.loaded = False
         self.retiring_since: float | None = None
         self.killed_for: str | None = None
+        # It ends because a call ended it, whose caller it has told; not to be taken for a death between calls.
+        self.ends_in_call = False
         self.started = time.monotonic()
         self.table = CallTable.create()
         self.slots: set[int] = set()
@@ -162,8 +166,11 @@ class WorkerProcess:
         self._loop.add_reader(fd, read)
 
     def _only_request(self) -> str:
+        """The call that native code or a child process prints for, if that is certain enough."""
         calls = self.calls()
-        return calls[0].request_id if len(calls) == 1 else ""
+        # What comes right after a call's start may have been printed for the one before it.
+        is_settled = len(calls) == 1 and time.monotonic() - calls[0].started > _SETTLED_SECONDS
+        return calls[0].request_id if is_settled else ""
 
     # -- state
 
