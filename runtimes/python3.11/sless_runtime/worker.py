@@ -86,7 +86,7 @@ class Worker:
         if received is None:
             os._exit(0)
         message, fds = received
-        if message["type"] == "connection":
+        if message["type"] == "connection" and fds:
             self._loop.create_task(self._adopt(message["slot"], socket.socket(fileno=fds[0])))
         elif message["type"] == "drain":
             self._stop_taking("draining")

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,7 @@ class WorkerProcess:
         self.started = time.monotonic()
         self.table = CallTable.create()
         self.slots: set[int] = set()
+        self._outbox: deque[tuple[bytes, socket.socket | None]] = deque()
         self._sink = sink
         self._memory_mb = memory_mb
         self._on_message = on_message
@@ -89,18 +91,30 @@ class WorkerProcess:
     def adopt(self, slot: int, sock: socket.socket) -> None:
         """Hands a connection over; this process keeps a duplicate."""
         self.slots.add(slot)
-        message = json.dumps({"type": "connection", "slot": slot}).encode()
-        try:
-            socket.send_fds(self._link, [message], [sock.fileno()])
-        except OSError:
-            # The worker is dying; its death hands the connection on.
-            pass
+        self._send({"type": "connection", "slot": slot}, sock)
 
     def drain(self) -> None:
+        self._send({"type": "drain"}, None)
+
+    def _send(self, message: dict[str, Any], sock: socket.socket | None) -> None:
+        self._outbox.append((json.dumps(message).encode(), sock))
+        if len(self._outbox) == 1:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Sends what waits. The kernel queues about ten messages; more wait here until the worker has read some."""
         try:
-            self._link.send(b'{"type":"drain"}')
+            while self._outbox:
+                message, sock = self._outbox[0]
+                socket.send_fds(self._link, [message], [sock.fileno()] if sock is not None and sock.fileno() >= 0 else [])
+                self._outbox.popleft()
+        except BlockingIOError:
+            self._loop.add_writer(self._link.fileno(), self._flush)
+            return
         except OSError:
-            pass
+            # The worker is dying; its death hands its connections on.
+            self._outbox.clear()
+        self._loop.remove_writer(self._link.fileno())
 
     def _read_link(self) -> None:
         try:
@@ -113,6 +127,8 @@ class WorkerProcess:
             self._on_message(self, json.loads(data))
         else:
             self._loop.remove_reader(self._link.fileno())
+            self._loop.remove_writer(self._link.fileno())
+            self._outbox.clear()
             self._ended()
 
     def _ended(self) -> None:
