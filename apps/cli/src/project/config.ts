@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { FunctionSettings, Name } from "@sless/contracts";
 import { parse } from "yaml";
@@ -54,7 +54,7 @@ const parseYaml = (text: string, file: string): unknown => {
 };
 
 /** A folder's name as a function's name, where it can be made one. */
-const nameOfFolder = (dir: string): string | undefined => {
+export const nameOfFolder = (dir: string): string | undefined => {
   const name = basename(dir)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
@@ -71,9 +71,12 @@ const defined = <T extends object>(object: T): Partial<T> =>
  */
 export const loadProject = (folder: string, flags: Partial<ProjectFile>): Project => {
   const dir = resolve(folder);
+  if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UserError(`${dir} is no folder.`, "usage");
   const merged: ProjectFile = { ...detectProject(dir), ...readProjectFile(dir), ...defined(flags) };
   const name = merged.name ?? nameOfFolder(dir);
-  if (name === undefined) throw new UserError(`The folder's name is no function name. Give one with --name.`, "usage");
+  if (name === undefined)
+    throw new UserError(`${basename(dir)}, the folder's name, is no function name. Give one with --name.`, "usage");
   const { runtime, entrypoint } = merged;
   if (runtime === undefined || entrypoint === undefined) {
     throw new UserError(

@@ -92,6 +92,10 @@ describe("loadProject", () => {
     expect(() => loadProject(dir, {})).toThrow(message);
   });
 
+  it("says that a folder is not there, rather than that nothing is in it", () => {
+    expect(() => loadProject(join(dir, "nowhere"), {})).toThrow(/nowhere is no folder/);
+  });
+
   it("says what to pass when nothing is obvious", () => {
     expect(() => loadProject(dir, { name: "a" })).toThrow(/--entrypoint/);
   });
