@@ -1,4 +1,4 @@
-import { compare } from "./compare.js";
+import { compare } from "@sless/runtime-conformance/bench";
 import { startFunctionsFramework, startRuntime } from "./servers.js";
 
 await compare({

@@ -63,6 +63,17 @@ const cases: ConformanceCase[] = [
     },
   },
   {
+    id: "L4",
+    title: "what the handler throws is in the log of its call, with file and line and no path of the machine",
+    run: async (pod) => {
+      await pod.call("/throws", { requestId: "thrower" });
+      const place = await pod.log(({ message }) => /logs\.(mjs:\d+|py", line \d+)/.test(message));
+      assert.deepEqual([place.requestId, place.stream, place.level], ["thrower", "stderr", "error"]);
+      await pod.log(({ message }) => message.includes("TypeError: went wrong"));
+      assert.doesNotMatch(place.message, /\/logs\./);
+    },
+  },
+  {
     id: "logs",
     title: "a line written in pieces is one line",
     run: async (pod) => {

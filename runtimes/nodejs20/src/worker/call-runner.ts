@@ -4,7 +4,7 @@ import { FunctionContext } from "./context.js";
 import { currentCall } from "./current-call.js";
 import { DeadlineTimer } from "./deadline-timer.js";
 import { makeEvent } from "./event.js";
-import { describeThrown } from "./function-error.js";
+import { describeThrown, renderThrown } from "./function-error.js";
 import { isThenable } from "./handler.js";
 import { monotonicMs } from "../shared/monotonic-clock.js";
 import type { IncomingMessage } from "node:http";
@@ -51,13 +51,13 @@ export class CallRunner {
       if (isThenable(result)) {
         result.then(
           (value) => this.#onReturned(call, value),
-          (error: unknown) => this.onThrown(call, error),
+          (error: unknown) => this.#onHandlerThrew(call, error),
         );
       } else {
         this.#onReturned(call, result);
       }
     } catch (error) {
-      this.onThrown(call, error);
+      this.#onHandlerThrew(call, error);
     }
   }
 
@@ -71,7 +71,7 @@ export class CallRunner {
     this.#over(call);
   }
 
-  /** The handler threw, rejected, or left an exception behind that is known to be this call's. */
+  /** Ends a call whose handler threw, rejected, or left an exception behind that is known to be this call's. */
   onThrown(call: Call, error: unknown): void {
     this.fail(call, "handler-error", describeThrown(error, this.parts.hidePaths));
   }
@@ -81,6 +81,17 @@ export class CallRunner {
     this.#abort(call, new DOMException("The caller has gone", "AbortError"));
     if (call.phase === "receiving") this.#over(call);
     else if (call.phase === "answering") call.phase = "over";
+  }
+
+  /** The author finds file and line in the log of the call; its caller gets them only where the gateway lets them by. */
+  #onHandlerThrew(call: Call, error: unknown): void {
+    if (call.phase !== "over") this.#log(call, renderThrown(error, this.parts.hidePaths));
+    this.onThrown(call, error);
+  }
+
+  #log(call: Call, text: string): void {
+    // eslint-disable-next-line no-console -- the function's author reads it in the function's log
+    currentCall.run(call, () => console.error(text));
   }
 
   #onReturned(call: Call, value: unknown): void {
@@ -110,8 +121,9 @@ export class CallRunner {
   #onUnanswerable(call: Call, error: unknown): void {
     if (call.phase === "over") this.#over(call);
     else if (error instanceof BadResult) {
+      this.#log(call, `BadResult: ${error.message}`);
       this.fail(call, "bad-result", { errorType: "BadResult", errorMessage: error.message });
-    } else this.onThrown(call, error);
+    } else this.#onHandlerThrew(call, error);
   }
 
   #onDeadline(call: Call): void {

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { FaultBody } from "../shared/protocol.js";
 
 const MAX_MESSAGE_CHARACTERS = 4096;
@@ -41,5 +42,15 @@ export const describeThrown = (thrown: unknown, hidePaths: HidePaths): FaultBody
     return { errorType: typeof thrown, errorMessage: hidePaths(text ?? "").slice(0, MAX_MESSAGE_CHARACTERS) };
   } catch {
     return { errorType: typeof thrown, errorMessage: "the thrown value cannot be described" };
+  }
+};
+
+/** What the function's log says of a thrown value: as Node prints it, causes included, without foreign frames. */
+export const renderThrown = (thrown: unknown, hidePaths: HidePaths): string => {
+  try {
+    const lines = hidePaths(inspect(thrown)).split("\n");
+    return lines.filter((line) => !isForeignFrame(line)).join("\n");
+  } catch {
+    return "The thrown value can't be shown.";
   }
 };

@@ -65,22 +65,23 @@ export class MeasuredServer {
   /**
    * Starts a server and waits until it answers.
    *
-   * @param parameters what Node.js is started with
+   * @param command program and parameters
    * @param env made from the server's port and a second free one
    */
   static async start(
-    parameters: readonly string[],
+    [program, ...parameters]: readonly [string, ...string[]],
     env: (port: number, secondPort: number) => Record<string, string>,
   ): Promise<MeasuredServer> {
     const [port, secondPort] = await Promise.all([freePort(), freePort()]);
-    const child = spawn(process.execPath, parameters, {
+    const child = spawn(program, parameters, {
       stdio: ["ignore", "ignore", "inherit"],
       env: { PATH: process.env.PATH ?? "", HOST, PORT: String(port), NODE_ENV: "production", ...env(port, secondPort) },
     });
     const server = new MeasuredServer(child, port);
     const giveUpAt = Date.now() + START_TIMEOUT_MS;
     while (!(await answers(port))) {
-      if (Date.now() > giveUpAt || child.exitCode !== null) throw new Error(`${parameters.join(" ")} does not answer`);
+      if (Date.now() > giveUpAt || child.exitCode !== null)
+        throw new Error(`${[program, ...parameters].join(" ")} does not answer`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return server;
@@ -104,3 +105,15 @@ export class MeasuredServer {
     await ended;
   }
 }
+
+/** The environment of a runtime that is measured with the function `hello.handler` of a folder. */
+export const runtimeEnvironment = (codeDir: string, port: number, controlPort: number): Record<string, string> => ({
+  SLESS_HOST: HOST,
+  SLESS_PORT: String(port),
+  SLESS_CONTROL_PORT: String(controlPort),
+  SLESS_ENTRYPOINT: "hello.handler",
+  SLESS_CODE_DIR: codeDir,
+  SLESS_CONCURRENCY: "100",
+  SLESS_VERSION_UID: "bench",
+  SLESS_TERMINATION_LOG: "/dev/null",
+});
