@@ -47,6 +47,8 @@ def bad_result(message: str) -> Fault:
 
 
 def _status(value: object) -> int:
+    if type(value) is int and 200 <= value <= 599:
+        return value
     status = int(value) if isinstance(value, str) and _STATUS.match(value) else value
     # 1xx are interim answers: one of them in place of the final answer would leave the caller waiting.
     if isinstance(status, int) and not isinstance(status, bool) and 200 <= status <= 599:
@@ -71,7 +73,7 @@ def _header_text(name: str, value: object) -> str | None:
 def _take_headers(into: Headers, field: str, given: object) -> None:
     if given is None:
         return
-    if not isinstance(given, Mapping):
+    if type(given) is not dict and not isinstance(given, Mapping):
         raise bad_result(f"{field} is of type {type(given).__name__}: use a dict of names and values")
     for name, value in given.items():
         if type(value) is str and name in _PLAIN and not _CONTROL.search(value):
@@ -149,7 +151,8 @@ def to_answer(result: object) -> Answer:
 
     Raises a bad-result fault for a result that has no form in HTTP.
     """
-    if isinstance(result, Mapping) and result.get("statusCode") is not None:
+    is_mapping = type(result) is dict or isinstance(result, Mapping)
+    if is_mapping and result.get("statusCode") is not None:
         return _envelope(result)
     if isinstance(result, str):
         return Answer(200, {"content-type": [TEXT]}, result.encode("utf-8", "replace"))

@@ -372,7 +372,8 @@ class CallRunner:
         self._detach(call)
         self.calls.discard(call)
         for stream in self._streams:
-            stream.end_call(call.request_id)
+            if stream.has_partial:
+                stream.end_call(call.request_id)
 
 
 def _header_bytes(head: str) -> bytes:

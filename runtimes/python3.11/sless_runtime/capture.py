@@ -85,6 +85,11 @@ class TaggedStream(io.TextIOBase):
     def _emit(self, request_id: str, line: str) -> None:
         self._channel.send(self._name, request_id, line, cut=self._cut.pop(request_id, 0))
 
+    @property
+    def has_partial(self) -> bool:
+        """Whether any call has printed a line that has not ended yet."""
+        return bool(self._partial)
+
     def end_call(self, request_id: str) -> None:
         """Hands on what a call has printed without a line's end."""
         partial = self._partial.pop(request_id, "")

@@ -14,10 +14,18 @@ from .protocol import PLATFORM_PREFIX
 Header = tuple[str, str]
 
 
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Names and values in order. Most queries hold nothing to decode, which the library's parser would look for."""
+    if "%" in text or "+" in text:
+        return parse_qsl(text, keep_blank_values=True, errors="replace")
+    parts = (part.partition("=") for part in text.split("&") if part)
+    return [(name, value) for name, _, value in parts]
+
+
 def _query(text: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     single: dict[str, str] = {}
     multi: dict[str, list[str]] = {}
-    for key, value in parse_qsl(text, keep_blank_values=True, errors="replace"):
+    for key, value in _pairs(text):
         single[key] = value
         multi.setdefault(key, []).append(value)
     return single, multi
