@@ -45,6 +45,7 @@ const addAll = (program: Command, terminal: Terminal): void => {
   program
     .command("exit-codes")
     .description("list what the exit codes mean")
+    .addHelpText("after", () => `\n${exitCodesText()}`)
     .action(() => print(terminal, exitCodesText()));
 };
 
@@ -73,6 +74,9 @@ const exitOf = (error: unknown, terminal: Terminal): ExitName => {
   return "failed";
 };
 
+/** From here on the mistake is the platform's: whoever looks into it needs the request's id. */
+const FIRST_FAULT_STATUS = 500;
+
 const isExpected = (error: unknown): error is Error =>
   error instanceof UserError || error instanceof ApiError || error instanceof EndpointError;
 
@@ -84,9 +88,11 @@ const report = (error: unknown, terminal: Terminal): void => {
   }
   terminal.stderr.write(`sless: ${safeText(error.message)}\n`);
   if (error instanceof ApiError) {
-    for (const { pointer, message } of error.problem.errors ?? [])
+    // A single one is what the message says already.
+    const errors = error.problem.errors ?? [];
+    for (const { pointer, message } of errors.length > 1 ? errors : [])
       terminal.stderr.write(`  ${safeText(pointer)}: ${safeText(message)}\n`);
-    terminal.stderr.write(`  (request ${safeText(error.requestId)})\n`);
+    if (error.status >= FIRST_FAULT_STATUS) terminal.stderr.write(`  (request ${safeText(error.requestId)})\n`);
   }
 };
 

@@ -50,7 +50,7 @@ const pickBefore = (versions: readonly FunctionVersion[], serving: number | unde
   const proven = versions.filter(isProven).map(({ spec }) => spec.version);
   const target = serving === undefined ? proven[0] : proven.find((version) => version < serving);
   if (target === undefined) {
-    throw new Conflict("There is no older version that was ready. List them with GET versions.", "VersionNotFound");
+    throw new Conflict("There is no older version that was ready: nothing to roll back to.", "VersionNotFound");
   }
   return target;
 };

@@ -12,7 +12,7 @@ export interface ProjectOptions {
   readonly entrypoint?: string;
   readonly memory?: number;
   readonly timeLimit?: number;
-  readonly env: readonly string[];
+  readonly env?: readonly string[];
   readonly envFile?: string;
 }
 
@@ -27,7 +27,7 @@ const parseNumber = (text: string): number => {
   return value;
 };
 
-const collect = (value: string, all: readonly string[]): readonly string[] => [...all, value];
+const collect = (value: string, all: readonly string[] = []): readonly string[] => [...all, value];
 
 /** The flags that say what a folder's function is; they win over its `sless.yaml`. */
 export const withProjectOptions = (command: Command): Command =>
@@ -37,7 +37,7 @@ export const withProjectOptions = (command: Command): Command =>
     .option("--entrypoint <file.export>", "handler (default: what the files show)")
     .option("--memory <MiB>", "memory of one instance", parseNumber)
     .option("--time-limit <seconds>", "longest time of one call", parseNumber)
-    .option("-e, --env <NAME=value>", "environment variable, may be repeated", collect, [])
+    .option("-e, --env <NAME=value>", "environment variable, may be repeated", collect)
     .option("--env-file <file>", "environment variables from a .env file; --env wins");
 
 export const projectOf = (folder: string, options: ProjectOptions): Project =>
@@ -51,7 +51,7 @@ export const projectOf = (folder: string, options: ProjectOptions): Project =>
 
 export const envOf = (options: ProjectOptions): Record<string, string> => ({
   ...(options.envFile === undefined ? {} : readEnvFile(options.envFile)),
-  ...parseAssignments(options.env),
+  ...parseAssignments(options.env ?? []),
 });
 
 export const addDeploy = (program: Command, terminal: Terminal): void => {

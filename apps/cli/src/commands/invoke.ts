@@ -12,7 +12,7 @@ import type { Terminal } from "../terminal.js";
 interface InvokeOptions extends ApiOptions {
   readonly data?: string;
   readonly method?: string;
-  readonly header: readonly string[];
+  readonly header?: readonly string[];
   readonly include?: boolean;
 }
 
@@ -68,12 +68,10 @@ export const addInvoke = (program: Command, terminal: Terminal): void => {
     .description("call a function and print its answer")
     .option("-d, --data <body>", "body: text, @file, or - for standard input")
     .option("-X, --method <method>", "HTTP method (default: POST with a body, else GET)")
-    .option(
-      "-H, --header <line>",
-      "request header, may be repeated",
-      (line: string, all: readonly string[]) => [...all, line],
-      [],
-    )
+    .option("-H, --header <line>", "request header, may be repeated", (line: string, all: readonly string[] = []) => [
+      ...all,
+      line,
+    ])
     .option("-i, --include", "print the answer's status and headers on standard error");
   withExamples(withEndpoint(command), [
     "sless invoke hello",
@@ -83,7 +81,7 @@ export const addInvoke = (program: Command, terminal: Terminal): void => {
   command.action(async (name: string, path: string | undefined, options: InvokeOptions) => {
     const body = await readData(terminal, options.data);
     const method = parseMethod(options.method ?? (body === undefined ? "GET" : "POST"));
-    const headers = parseHeaders(options.header);
+    const headers = parseHeaders(options.header ?? []);
     const target = path === undefined || path.startsWith("/") || path.startsWith("?") ? (path ?? "") : `/${path}`;
     await withClient(terminal, options, async ({ functions }) => {
       const started = performance.now();
@@ -103,6 +101,7 @@ export const addInvoke = (program: Command, terminal: Terminal): void => {
       const fault = headerText(answer.headers[HEADERS.fault]);
       const source = headerText(answer.headers[HEADERS.faultSource]);
       const id = headerText(answer.headers[HEADERS.requestId]);
+      if (fault === "unmatched") throw new UserError(`There is no function ${name}. Those that there are: sless ls`);
       if (fault !== "") {
         const whose = source === "platform" ? "the platform could not run the call" : "the function failed";
         throw new UserError(

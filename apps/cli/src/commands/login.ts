@@ -51,6 +51,7 @@ const addLoginCommand = (program: Command, terminal: Terminal): void => {
 
 const addLogoutCommand = (program: Command, terminal: Terminal): void => {
   const command = program.command("logout [name]").description("forget a saved login (default: the current one)");
+  withExamples(command, ["sless logout", "sless logout api.example.com"]);
   command.action((name: string | undefined) => {
     const { current, logins } = readCredentials(terminal.credentialsFile);
     const target = name ?? current;
@@ -67,7 +68,7 @@ const addLogoutCommand = (program: Command, terminal: Terminal): void => {
 
 const addWhoamiCommand = (program: Command, terminal: Terminal): void => {
   const command = program.command("whoami").description("show who you are, and where endpoint and token come from");
-  withOutput(withEndpoint(command));
+  withExamples(withOutput(withEndpoint(command)), ["sless whoami", "sless whoami --jq .namespace"]);
   command.action(async (options: ApiOptions & OutputOptions) => {
     const session = sessionOf(terminal, options);
     const who = await withClient(terminal, options, (client) => client.whoami(terminal.interrupted));

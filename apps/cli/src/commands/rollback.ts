@@ -30,7 +30,7 @@ export const addRollback = (program: Command, terminal: Terminal): void => {
   const command = program
     .command("rollback <function> [version]")
     .description("let an earlier version answer again, without a build")
-    .option("-m, --message <why>", "reason, shown in the function's events")
+    .option("-m, --message <why>", "reason, shown by sless versions and in the function's events")
     .option("-y, --yes", "do not ask")
     .option("--timeout <seconds>", "how long to wait", Number, 60);
   withExamples(withEndpoint(command), [
