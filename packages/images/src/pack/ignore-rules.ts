@@ -20,6 +20,12 @@ const NOISE = [
   ".sless/",
   "sless.yaml",
   IGNORE_FILE,
+  // What editors write beside a file while it is open or saved.
+  "*.swp",
+  "*.swo",
+  "*~",
+  ".#*",
+  "\\#*#",
   ".idea/",
   ".vscode/",
   "node_modules/.cache/",

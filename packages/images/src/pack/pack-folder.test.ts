@@ -66,6 +66,7 @@ describe("the digest of a folder", () => {
     chmodSync(file, 0o600);
     write("__pycache__/handler.cpython-311.pyc", "x");
     write(".DS_Store", "x");
+    for (const ofEditor of [".handler.py.swp", "handler.py~", ".#handler.py", "#handler.py#"]) write(ofEditor, "x");
     write(".git/HEAD", "x");
     write(".terraform/providers/x", "x");
     write(".sless/state.json", "x");
