@@ -62,16 +62,21 @@ const containerNotCreated: Decision = (pod) => {
   return problem("CrashLoop", `the container can't be started: ${waiting.message ?? waiting.reason ?? ""}`);
 };
 
-const describeEnd = ({ exitCode, signal }: Terminated): string =>
-  signal ? `was ended by signal ${signal}` : `exited with code ${exitCode}`;
+const describeEnd = ({ exitCode, signal, reason, message }: Terminated): string => {
+  // Here alone the message is the container runtime's own; elsewhere it is whatever the code left in the file.
+  if (reason === "StartError") return `could not be started: ${message ?? ""}`;
+  return signal ? `was ended by signal ${signal}` : `exited with code ${exitCode}`;
+};
+
+const restarted = (pod: Pod): string => {
+  const restarts = containerOf(pod)?.restartCount ?? 0;
+  return restarts === 0 ? "" : `; ${restarts} restart(s) so far`;
+};
 
 const crashed: Decision = (pod) => {
   const end = lastEnd(pod);
   if (!end || containerOf(pod)?.state?.running) return undefined;
-  return problem(
-    "CrashLoop",
-    `an instance ${describeEnd(end)} ${containerOf(pod)?.restartCount ?? 0} restart(s) so far`,
-  );
+  return problem("CrashLoop", `an instance ${describeEnd(end)}${restarted(pod)}`);
 };
 
 const unschedulable: Decision = (pod) => {
