@@ -14,6 +14,19 @@ export const RUNTIME_DIR = "/opt/sless/runtime";
 /** Everything below this prefix is the platform's: dropped from what clients and functions send, then set anew. */
 export const PLATFORM_HEADER_PREFIX = "x-sless-";
 
+/** RFC 9110 7.6.1 and RFC 2616 13.5.1: they speak of one connection and are never passed on. */
+export const HOP_BY_HOP_HEADERS = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+] as const;
+
 export const HEADERS = {
   requestId: "x-sless-request-id",
   /** Remaining time in milliseconds; each hop takes the minimum of it and its own. */

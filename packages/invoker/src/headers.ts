@@ -1,17 +1,6 @@
-import { HEADERS, PLATFORM_HEADER_PREFIX } from "@sless/contracts";
+import { HEADERS, HOP_BY_HOP_HEADERS, PLATFORM_HEADER_PREFIX } from "@sless/contracts";
 
-/** RFC 9110 7.6.1 and RFC 2616 13.5.1: they speak of one connection and are never passed on. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+const HOP_BY_HOP: ReadonlySet<string> = new Set(HOP_BY_HOP_HEADERS);
 
 /** What the client library or this package itself sets; `expect` is answered here, hop by hop. */
 const SET_ANEW: readonly string[] = ["host", "content-length", "expect"];

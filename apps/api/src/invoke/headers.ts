@@ -1,26 +1,14 @@
-import { HEADERS, PLATFORM_HEADER_PREFIX } from "@sless/contracts";
+import { HEADERS, HOP_BY_HOP_HEADERS, PLATFORM_HEADER_PREFIX } from "@sless/contracts";
 
 /** A list of names and values as node:http and undici have them: name, value, name, value, … */
 export type RawHeaders = readonly string[];
 
-const HOP_BY_HOP = [
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
-
 /** Credentials of the caller for this API, and what only a proxy may say (security 19, 20). */
-const NEVER_FORWARDED = new Set([...HOP_BY_HOP, "host", "authorization", "cookie", "expect", "forwarded"]);
+const NEVER_FORWARDED = new Set([...HOP_BY_HOP_HEADERS, "host", "authorization", "cookie", "expect", "forwarded"]);
 
 /** What would let a function act on the API's origin in a browser (security 20). */
 const NEVER_RETURNED = new Set([
-  ...HOP_BY_HOP,
+  ...HOP_BY_HOP_HEADERS,
   "set-cookie",
   "set-cookie2",
   "strict-transport-security",
