@@ -60,13 +60,13 @@ const CASES: readonly Case[] = [
     name: "a termination message that is not the supervisor's",
     pods: [ended({ exitCode: 3, message: "{" })],
     want: "False/CrashLoop",
-    says: /exited with code 3$/,
+    says: /exited with code 3; 1 restart/,
   },
   {
     name: "the program can't be started",
     pods: [ended({ exitCode: 128, reason: "StartError", message: "spawn python3.11 EACCES" })],
     want: "False/CrashLoop",
-    says: /could not be started: spawn python3.11 EACCES$/,
+    says: /could not be started: spawn python3.11 EACCES; 1 restart/,
   },
   { name: "killed for memory", pods: [ended({ reason: "OOMKilled" })], want: "False/OutOfMemory" },
   {
