@@ -16,10 +16,14 @@ interface DevOptions extends ApiOptions, ProjectOptions {
   readonly timeout: number;
 }
 
-const sayEnv = (terminal: Terminal, env: readonly EnvValue[]): void => {
-  if (env.length === 0) return;
-  terminal.progress.say("Environment (--env over .env.local over .env over sless.yaml):");
-  for (const { name, source } of env) terminal.progress.say(`  ${name} from ${source}`);
+/** Says which variables there are and where each comes from, at first and whenever that has changed; never a value. */
+const createEnvSpeaker = ({ progress }: Terminal): ((env: readonly EnvValue[]) => void) => {
+  let said = "";
+  return (env) => {
+    const text = env.map(({ name, source }) => `\n  ${name} from ${source}`).join("");
+    if (text !== said) progress.say(`Environment (--env over .env.local over .env over sless.yaml):${text || " none"}`);
+    said = text;
+  };
 };
 
 const streamLogs = async (client: SlessClient, terminal: Terminal, name: string): Promise<void> => {
@@ -33,7 +37,7 @@ const streamLogs = async (client: SlessClient, terminal: Terminal, name: string)
     signal,
     warn: progress.warn,
   })) {
-    stdout.write(`${renderLine(line, color)}\n`);
+    progress.aside(() => stdout.write(`${renderLine(line, color)}\n`));
   }
 };
 
@@ -41,14 +45,16 @@ const dev = async (terminal: Terminal, dir: string, options: DevOptions): Promis
   const { interrupted: signal, progress } = terminal;
   const { name } = projectOf(dir, options);
   const readEnv = () => layerEnv(dir, loadProject(dir, {}).env_vars ?? {}, envOf(options));
-  sayEnv(terminal, readEnv());
+  const sayEnv = createEnvSpeaker(terminal);
   await withClient(terminal, options, async (client) => {
     let logs: Promise<void> | undefined;
     await runDevLoop(client, dir, {
       progress,
       signal,
       makeOptions: () => {
-        const env = Object.fromEntries(readEnv().map(({ name: variable, value }) => [variable, value]));
+        const layers = readEnv();
+        sayEnv(layers);
+        const env = Object.fromEntries(layers.map(({ name: variable, value }) => [variable, value]));
         return { project: projectOf(dir, options), env, trigger: true, timeoutSec: options.timeout, signal };
       },
       deployed: ({ url }) => {

@@ -24,6 +24,16 @@ const createDoorbell = () => {
   };
 };
 
+/** What a folder gives warning of is the same at each save: it is said once. */
+export const warningOnce = (progress: Progress): Progress => {
+  const said = new Set<string>();
+  const warn = (text: string): void => {
+    if (!said.has(text)) progress.warn(text);
+    said.add(text);
+  };
+  return { ...progress, warn };
+};
+
 /**
  * Deploys a folder, and again at each change, until the signal aborts. What can't run is reported and waits for the
  * next save; the version before goes on answering.
@@ -42,11 +52,12 @@ export const runDevLoop = async (
 ): Promise<void> => {
   const { makeOptions, deployed, progress, signal } = loop;
   const doorbell = createDoorbell();
+  const deployProgress = warningOnce(progress);
   const stop = await watchFolder(dir, doorbell.ring);
   signal.addEventListener("abort", doorbell.ring, { once: true });
   const deployOnce = async (): Promise<void> => {
     try {
-      deployed(await deploy(client, makeOptions(), progress));
+      deployed(await deploy(client, makeOptions(), deployProgress));
     } catch (error) {
       if (!isForTheAuthor(error) && !signal.aborted) throw error;
       if (!signal.aborted) progress.warn(`${safeText((error as Error).message)}\nWaiting for the next save.`);

@@ -116,3 +116,19 @@ describe("progress", () => {
     [61_234, "61.2 s"],
   ])("%d ms is %s", (milliseconds, text) => expect(formatDuration(milliseconds)).toBe(text));
 });
+
+describe("createProgress", () => {
+  it("makes room on a terminal for what is written while a step runs, and shows the step again below", async () => {
+    let screen = "";
+    const stream = { isTTY: true, write: (text: string) => (screen += text) };
+    const progress = createProgress({ stream, color: false, now: () => 0 });
+    await progress.step("answers", () => {
+      progress.aside(() => stream.write("a log line\n"));
+      progress.warn("a warning");
+      return Promise.resolve();
+    });
+    progress.say("after");
+    const shown = screen.split("\n").map((line) => line.slice(line.lastIndexOf("\r\u001b[K") + 4));
+    expect(shown).toEqual(["a log line", "! a warning", "✓ answers (0 ms)", "after", ""]);
+  });
+});

@@ -5,6 +5,8 @@ export interface Progress {
   /** A line of its own. */
   readonly say: (text: string) => void;
   readonly warn: (text: string) => void;
+  /** Lets a result be written while a step runs: on a terminal the step makes room for it and shows again below. */
+  readonly aside: (write: () => void) => void;
 }
 
 export interface ProgressOptions {
@@ -28,14 +30,23 @@ export const createProgress = ({ stream, color, now = () => performance.now() }:
   const paint = (code: keyof typeof SGR, text: string) => (color ? `\u001b[${SGR[code]}m${text}\u001b[0m` : text);
   const terminal = stream.isTTY === true;
   const clear = terminal ? "\r\u001b[K" : "";
+  let showRunning: () => void = () => undefined;
+  const aside = (write: () => void): void => {
+    if (terminal) stream.write(clear);
+    write();
+    showRunning();
+  };
 
   return {
     async step(title, work) {
       const started = now();
       let detail = "";
-      const show = () => terminal && stream.write(`${clear}${paint("dim", "…")} ${title}${detail}`);
-      const end = (mark: string) =>
+      const show = () => void (terminal && stream.write(`${clear}${paint("dim", "…")} ${title}${detail}`));
+      const end = (mark: string) => {
+        showRunning = () => undefined;
         stream.write(`${clear}${mark} ${title}${detail} ${paint("dim", `(${formatDuration(now() - started)})`)}\n`);
+      };
+      showRunning = show;
       show();
       try {
         const result = await work((text) => {
@@ -49,7 +60,8 @@ export const createProgress = ({ stream, color, now = () => performance.now() }:
         throw error;
       }
     },
-    say: (text) => void stream.write(`${clear}${text}\n`),
-    warn: (text) => void stream.write(`${clear}${paint("yellow", "!")} ${text}\n`),
+    say: (text) => aside(() => stream.write(`${text}\n`)),
+    warn: (text) => aside(() => stream.write(`${paint("yellow", "!")} ${text}\n`)),
+    aside,
   };
 };
