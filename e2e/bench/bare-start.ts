@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { connect } from "node:net";
-import { createServer } from "node:net";
+import { connect, createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -10,12 +9,16 @@ import { call } from "../src/harness/http.js";
 const RETRY_MS = 1;
 const LONGEST_MS = 20_000;
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address ? address.port : 0;
+/** Two ports, both held while they are chosen: one that was let go could be given twice. */
+const freePorts = async (): Promise<[number, number]> => {
+  const servers = [createServer(), createServer()];
+  const ports: number[] = [];
+  for (const server of servers) {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    ports.push((server.address() as AddressInfo).port);
+  }
+  for (const server of servers) server.close();
+  return [ports[0] ?? 0, ports[1] ?? 0];
 };
 
 const accepts = (port: number): Promise<boolean> =>
@@ -55,7 +58,7 @@ export const startBare = async (
 ): Promise<number> => {
   mkdirSync(folder);
   writeFileSync(join(folder, "index.mjs"), code);
-  const [port, controlPort] = [await freePort(), await freePort()];
+  const [port, controlPort] = await freePorts();
   const env = {
     PATH: process.env["PATH"],
     SLESS_HOST: "127.0.0.1",
@@ -74,11 +77,15 @@ export const startBare = async (
   };
   const started = performance.now();
   const child = spawn(process.execPath, [join(runtime, "supervisor.js")], { env, stdio: "ignore" });
+  const exited = once(child, "exit");
   try {
-    await untilAnswered(port, text);
+    await Promise.race([
+      untilAnswered(port, text),
+      exited.then(([code]) => Promise.reject(new Error(`the bare runtime ended with code ${String(code)}`))),
+    ]);
     return performance.now() - started;
   } finally {
     child.kill("SIGTERM");
-    await once(child, "exit");
+    await exited;
   }
 };
