@@ -259,6 +259,10 @@ describe("security 19: a request that could be read in two ways", () => {
       head("POST / HTTP/1.1", `host: ${HOST}`, "transfer-encoding: gzip, chunked") + "0\r\n\r\n",
     ],
     ["chunks in HTTP/1.0", head("POST / HTTP/1.0", `host: ${HOST}`, "transfer-encoding: chunked") + "0\r\n\r\n"],
+    [
+      "chunks that are none",
+      head("POST / HTTP/1.1", `host: ${HOST}`, "transfer-encoding: chunked") + "zz\r\n{}\r\n0\r\n\r\n",
+    ],
     ["a space before the colon", head("GET / HTTP/1.1", `host : ${HOST}`)],
     ["a folded header", head("GET / HTTP/1.1", `host: ${HOST}`, "x-a: 1", " 2")],
     ["a target that is no path", head("OPTIONS * HTTP/1.1", `host: ${HOST}`)],

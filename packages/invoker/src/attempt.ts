@@ -14,7 +14,7 @@ import {
   parseRuntimeFault,
   type CallFault,
 } from "./faults.js";
-import type { Endpoint } from "./endpoint.js";
+import { MAX_ANSWER_HEAD_BYTES, type Endpoint } from "./endpoint.js";
 import type { AnswerHead } from "./headers.js";
 import { BodyTooLargeError, type RequestBody } from "./request-body.js";
 
@@ -168,6 +168,9 @@ class Attempt implements Dispatcher.DispatchHandler {
     if (error instanceof InvalidAnswerError) return makeInvalidAnswerFault(error.message, error.source);
     if (error instanceof errors.InvalidArgumentError) return makeInvalidRequestFault(error.message);
     if (isSocketFailure(error)) return makeExitedFault();
+    if (error instanceof errors.HeadersOverflowError) {
+      return makeInvalidAnswerFault(`its headers are larger than ${MAX_ANSWER_HEAD_BYTES} bytes`, "function");
+    }
     return makeInvalidAnswerFault("it is not valid HTTP", "function");
   }
 }

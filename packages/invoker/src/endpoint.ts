@@ -20,7 +20,8 @@ const CONNECT_TIMEOUT_MS = 2_000;
  * has just closed (R36). A runtime that announces its own time by `Keep-Alive` is believed, less undici's margin.
  */
 const IDLE_SOCKET_MS = 4_000;
-const MAX_ANSWER_HEAD_BYTES = 64 * 1024;
+/** Status line and headers of an answer together. */
+export const MAX_ANSWER_HEAD_BYTES = 64 * 1024;
 /** Waits after a refusal or a failed connect: short at first, since a starting pod should answer at once. */
 const FIRST_BACKOFF_MS = 10;
 const MAX_BACKOFF_MS = 500;

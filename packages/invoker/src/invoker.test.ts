@@ -434,6 +434,14 @@ describe("a fault of the runtime", () => {
   });
 });
 
+it("tells a function that its answer's headers are too large", async () => {
+  pod.script = (_call, response) => void response.writeHead(200, { "x-big": "v".repeat(70_000) }).end();
+  expect(await faultOf(post("x"))).toMatchObject({
+    reason: "invalid-answer",
+    detail: expect.stringContaining("headers are larger than 65536 bytes") as unknown,
+  });
+});
+
 describe("security 18: a pod's address is used again", () => {
   it("refuses the answer of another version", async () => {
     const stranger = await startScriptedRuntime("another-version");

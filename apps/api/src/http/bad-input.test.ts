@@ -284,16 +284,25 @@ describe("bad input", () => {
     expect(answer.status).toBe(413);
   });
 
-  it("survives requests that are no HTTP", async () => {
+  it.each([
+    ["an unknown method", "FOO / HTTP/1.1\r\n\r\n", 400],
+    ["no text", "\0\0\0\0", 400],
+    ["another protocol", "GET / HTTP/9.9\r\n\r\n", 400],
+    ["two lengths", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", 400],
+    ["a head too large", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"a".repeat(40_000)}\r\n\r\n`, 431],
+  ])("R1: answers a request that can't be read, %s, as a problem", async (_name, text, status) => {
     const { hostname, port } = new URL(api.replica.url);
-    for (const text of ["FOO / HTTP/1.1\r\n\r\n", "\0\0\0\0", "GET / HTTP/9.9\r\n\r\n"]) {
-      await new Promise<void>((resolve) => {
-        const socket = connect(Number(port), hostname, () => socket.end(text));
-        socket.resume();
-        socket.once("close", () => resolve());
-        socket.once("error", () => undefined);
-      });
-    }
+    const answer = await new Promise<string>((resolve) => {
+      let received = "";
+      const socket = connect(Number(port), hostname, () => socket.write(text));
+      socket.on("data", (chunk: Buffer) => (received += chunk.toString()));
+      socket.once("close", () => resolve(received));
+      socket.once("error", () => undefined);
+    });
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toContain("Content-Type: application/problem+json");
+    expect(JSON.parse(body)).toMatchObject({ status });
     expect((await api.call("GET", "/v1/whoami", { token })).status).toBe(200);
   });
 

@@ -48,10 +48,14 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorAnswer>> = {
 
 const MALFORMED = makeErrorAnswer("invalid-request", "bad-request", "The request is not valid HTTP/1.1.");
 
-/** node:http found no request that it could hand over: the answer is written by hand and the connection closed. */
-const onClientError = (error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: unknown }): void => {
+/**
+ * node:http can't read on: no request that it could hand over, or a body whose chunks are none. The answer is written by
+ * hand and the connection closed.
+ */
+const onClientError = (error: NodeJS.ErrnoException, socket: Socket & { _httpMessage?: ServerResponse }): void => {
   // An answer under way would be mixed with this one.
-  if (!socket.writable || error.code === "ECONNRESET" || socket._httpMessage) return void socket.destroy();
+  const isAnswering = socket._httpMessage?.headersSent === true;
+  if (!socket.writable || error.code === "ECONNRESET" || isAnswering) return void socket.destroy();
   const answer = CLIENT_ERRORS[error.code ?? ""] ?? MALFORMED;
   socket.end(rawProblem(randomUUID(), answer), () => socket.destroy());
 };

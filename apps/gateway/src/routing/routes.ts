@@ -1,4 +1,4 @@
-import type { Function, Trigger } from "@sless/contracts";
+import { TriggerSpec, type Function, type Trigger } from "@sless/contracts";
 import type { TrafficSplit } from "./traffic-split.js";
 
 /** A function as calls see it. */
@@ -55,17 +55,19 @@ const keyOf = (namespace: string, name: string): string => `${namespace}/${name}
  * Wanted now. Whether its function answers is no matter here: a host whose pods are away for a moment is answered 503,
  * not 404. A trigger that was refused has no host in its status.
  */
-const takesCalls = ({ metadata, spec }: Trigger): boolean =>
+const takesCalls = (spec: TriggerSpec, { metadata }: Trigger): boolean =>
   spec.enabled && spec.type === "http" && metadata.deletionTimestamp === undefined;
 
 /**
  * What routing needs of a Trigger; undefined for one that takes no calls. `spec.enabled: false` counts at once. The host
  * is the one in status, which the controller has claimed for this tenant: until it has looked at an edit, calls go on at
- * the host that is still held, so that an edit drops none.
+ * the host that is still held, so that an edit drops none. Fields with a default may be absent, whatever the API server
+ * makes of the definition's defaults.
  */
 export const selectTrigger = (trigger: Trigger): TriggerView | undefined => {
-  const { metadata, spec, status } = trigger;
-  if (!takesCalls(trigger) || status?.host === undefined) return undefined;
+  const { metadata, status } = trigger;
+  const spec = TriggerSpec.safeParse(trigger.spec).data;
+  if (spec === undefined || !takesCalls(spec, trigger) || status?.host === undefined) return undefined;
   const tenant = metadata.namespace ?? "";
   return {
     key: keyOf(tenant, metadata.name),

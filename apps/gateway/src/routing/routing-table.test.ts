@@ -63,6 +63,14 @@ describe("RoutingTable", () => {
     expect(paths.map((path) => triggerAt(path))).toEqual(["all", "all", "api", "api", "api", "users", "users", "api"]);
   });
 
+  it("takes a Trigger as kubectl writes it, without the fields that have a default", () => {
+    fn();
+    const spec = { functionRef: { name: "hello" }, type: "http", http: {} } as never;
+    const sparse = aTrigger({ status: { host: HOST } });
+    table.setTrigger(`${TENANT_NAMESPACE}/sparse`, selectTrigger({ ...sparse, spec }));
+    expect(table.match(HOST, "/any")).toMatchObject({ prefix: "", methods: undefined });
+  });
+
   it("R13: compares paths undecoded", () => {
     fn();
     trigger({ path: "/api" });

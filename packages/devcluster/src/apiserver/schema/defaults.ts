@@ -33,10 +33,13 @@ export const fillDefaults = (value: unknown, schema: Schema): void => {
 
 const isEmptyObject = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
-/** Empty lists and maps of optional fields are left out by `omitempty`; an empty struct behind a pointer is not. */
+/**
+ * Empty lists and maps of optional fields are left out by `omitempty`; an empty struct behind a pointer is not, nor is
+ * what stands in a field of any JSON, such as a definition's `default: []`.
+ */
 const isOmitted = (key: string, value: unknown, field: Schema, parent: Schema): boolean => {
   if (parent.required?.includes(key) || parent.properties === undefined) return false;
-  if (Array.isArray(value)) return value.length === 0;
+  if (Array.isArray(value)) return value.length === 0 && field.type === "array";
   return isEmptyObject(value) && typeof field.additionalProperties === "object";
 };
 
