@@ -95,12 +95,13 @@ export const createControllers = (options: ControllersOptions): Controllers => {
 
   return {
     follow: (signal) => {
-      // Each watch and timer of the mirrors listens on the one signal: many listeners are no leak here.
+      // Each watch, timer and worker listens on the one signal, here and in lead: many listeners are no leak.
       setMaxListeners(0, signal);
       return caches.run(signal);
     },
     synced: caches.synced,
     lead: async (signal) => {
+      setMaxListeners(0, signal);
       try {
         await Promise.all([tenants, functions, versions, triggers].map((controller) => controller.run(signal)));
       } finally {
