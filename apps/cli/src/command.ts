@@ -1,5 +1,6 @@
 import { createClient, type SlessClient } from "@sless/client";
 import { Option, type Command } from "commander";
+import { UserError } from "./errors.js";
 import { openSession, type Session } from "./login/session.js";
 import { format, OUTPUT_FORMATS, type Formatting, type OutputOptions } from "./output/format.js";
 import type { Terminal } from "./terminal.js";
@@ -27,6 +28,10 @@ export const withExamples = (command: Command, examples: readonly string[]): Com
 export const sessionOf = (terminal: Terminal, { endpoint }: ApiOptions): Session =>
   openSession({ endpoint, env: terminal.env, credentialsFile: terminal.credentialsFile });
 
+/** True when nothing listens at the endpoint. */
+const isRefused = (error: unknown): boolean =>
+  [error, (error as Error).cause].some((one) => (one as NodeJS.ErrnoException | undefined)?.code === "ECONNREFUSED");
+
 /** Runs work with a client of the chosen API and closes its connections afterwards. */
 export const withClient = async <T>(
   terminal: Terminal,
@@ -37,6 +42,11 @@ export const withClient = async <T>(
   const client = createClient({ ...session, userAgent: `sless/${CLI_VERSION}` });
   try {
     return await work(client, session);
+  } catch (error) {
+    if (session.dataDir === undefined || !isRefused(error)) throw error;
+    throw new UserError(
+      `The platform of this machine (${session.endpoint}) does not run. Start it with: sless up --data-dir ${session.dataDir}`,
+    );
   } finally {
     await client.close();
   }

@@ -1,9 +1,13 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { makeProblem, type Problem } from "@sless/contracts";
+import { writeCredentials } from "./login/credentials.js";
 import { runCli } from "./run-cli.js";
 import { openTerminal } from "./terminal.js";
 
@@ -60,4 +64,23 @@ describe("help", () => {
     stdout.end();
     expect(await text(stdout)).toMatch(/130 {2}Ctrl-C/);
   });
+});
+
+it("says how to start the platform of this machine when it does not run", async () => {
+  const home = mkdtempSync(join(tmpdir(), "sless-home-"));
+  try {
+    const tokenFile = join(home, "data/token");
+    mkdirSync(join(home, "data"));
+    writeFileSync(tokenFile, "token");
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const interrupted = new AbortController().signal;
+    const terminal = openTerminal({ stdin, stdout, stderr, env: { HOME: home }, cwd: home, interrupted });
+    const endpoint = "http://127.0.0.1:1";
+    writeCredentials(terminal.credentialsFile, { current: "local", logins: { local: { endpoint, tokenFile } } });
+    expect(await runCli(["ls"], terminal)).toBe(1);
+    stderr.end();
+    expect(await text(stderr)).toContain(`does not run. Start it with: sless up --data-dir ${join(home, "data")}\n`);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { UserError } from "../errors.js";
 import { readCredentials } from "./credentials.js";
 
@@ -9,6 +10,8 @@ export interface Session {
   /** Reads the token anew each time: a file may have been refreshed meanwhile. */
   readonly token: () => string;
   readonly tokenSource: string;
+  /** For a platform of this machine: its data folder. */
+  readonly dataDir?: string;
 }
 
 export interface SessionInput {
@@ -29,7 +32,7 @@ const readToken = (file: string): string => {
     return readFileSync(file, "utf8").trim();
   } catch {
     throw new UserError(
-      `The login's token file ${file} is gone. Is the local platform running? Start it with: sless up`,
+      `The login's token file ${file} is gone. Is the local platform running? Start it with: sless up --data-dir ${dirname(file)}`,
       "loginNeeded",
     );
   }
@@ -53,7 +56,12 @@ export const openSession = ({ endpoint, env, credentialsFile }: SessionInput): S
   }
   const [name, { token, tokenFile }] = saved;
   if (tokenFile !== undefined)
-    return { ...chosen, token: () => readToken(tokenFile), tokenSource: `login "${name}" (${tokenFile})` };
+    return {
+      ...chosen,
+      token: () => readToken(tokenFile),
+      tokenSource: `login "${name}" (${tokenFile})`,
+      dataDir: dirname(tokenFile),
+    };
   return { ...chosen, token: () => token ?? "", tokenSource: `login "${name}" (${credentialsFile})` };
 };
 
