@@ -97,3 +97,12 @@ describe("openSession", () => {
     expect(exitOf(() => openSession({ endpoint: "api.example.com", env: {}, credentialsFile }))).toBe("usage");
   });
 });
+
+it("C4: of two logins for one API the current one is used, not an older copy of its token", () => {
+  const endpoint = "http://127.0.0.1:8470";
+  writeCredentials(credentialsFile, {
+    current: "local",
+    logins: { older: { endpoint, token: "old" }, local: { endpoint, token: "new" } },
+  });
+  expect(openSession({ env: {}, credentialsFile }).token()).toBe("new");
+});

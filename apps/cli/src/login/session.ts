@@ -50,7 +50,8 @@ export const openSession = ({ endpoint, env, credentialsFile }: SessionInput): S
   if (fromEnv !== undefined && fromEnv !== "") return { ...chosen, token: () => fromEnv, tokenSource: "SLESS_TOKEN" };
 
   const origin = originOf(chosen.endpoint);
-  const saved = Object.entries(logins).find(([, login]) => originOf(login.endpoint) === origin);
+  const fitting = Object.entries(logins).filter(([, login]) => originOf(login.endpoint) === origin);
+  const saved = fitting.find(([name]) => name === current) ?? fitting[0];
   if (saved === undefined) {
     throw new UserError(`There is no login for ${origin}. Run: sless login --endpoint ${origin}`, "loginNeeded");
   }
