@@ -1,4 +1,5 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import jwksRsa from "jwks-rsa";
 import type { FetchJwks } from "./fetch-jwks.js";
 import { Unauthenticated, Unavailable } from "../errors.js";
 
@@ -32,19 +33,33 @@ const UNKNOWN_KID_BURST = 3;
 const UNKNOWN_KID_INTERVAL_MS = 10_000;
 const MAX_KEYS = 100;
 
-/** Symmetric keys and those for encryption are never signing keys. */
-const toSigningKey = (jwk: unknown): SigningKey | undefined => {
-  const { kid, alg, use, kty } = (jwk ?? {}) as Record<string, unknown>;
-  if ((kty !== "RSA" && kty !== "EC") || (use !== undefined && use !== "sig")) return undefined;
-  try {
-    return {
-      kid: typeof kid === "string" ? kid : undefined,
-      alg: typeof alg === "string" ? alg : undefined,
-      key: createPublicKey({ key: jwk as JsonWebKey, format: "jwk" }),
-    };
-  } catch {
-    return undefined;
-  }
+const KEY_TYPES = new Set(["rsa", "ec"]);
+
+/** A set without a usable key is a set: no token can be right. What the fetch itself threw goes on. */
+const noneWhenEmpty = (error: unknown): jwksRsa.SigningKey[] => {
+  if (error instanceof jwksRsa.JwksError) return [];
+  throw error;
+};
+
+/**
+ * Reads a key set through jwks-rsa: symmetric keys, those for encryption and broken ones are left out. Its cache and its
+ * limiter stay off, since the limiter lets made-up names block real ones (D33).
+ */
+const createKeyReader = (fetch: FetchJwks): (() => Promise<readonly SigningKey[]>) => {
+  const client = jwksRsa({
+    jwksUri: "the issuer's key set",
+    cache: false,
+    rateLimit: false,
+    fetcher: async () => ({ keys: (await fetch()).slice(0, MAX_KEYS) }),
+  });
+  return async () => {
+    const found = await client.getSigningKeys().catch(noneWhenEmpty);
+    return found.flatMap((signingKey) => {
+      const key = createPublicKey(signingKey.getPublicKey());
+      const isUsable = KEY_TYPES.has(key.asymmetricKeyType ?? "");
+      return isUsable ? [{ kid: signingKey.kid, alg: signingKey.alg, key }] : [];
+    });
+  };
 };
 
 const createBucket = (now: () => number) => {
@@ -71,6 +86,7 @@ const pick = (keys: readonly SigningKey[], kid: string | undefined): SigningKey 
  */
 export const createJwks = ({ fetch, now = Date.now, onFetch }: JwksOptions): Jwks => {
   const mayAskForUnknown = createBucket(now);
+  const readKeys = createKeyReader(fetch);
   let keys: readonly SigningKey[] = [];
   let fetchedAt = -Infinity;
   let triedAt = -Infinity;
@@ -79,8 +95,7 @@ export const createJwks = ({ fetch, now = Date.now, onFetch }: JwksOptions): Jwk
   const load = async (): Promise<void> => {
     triedAt = now();
     try {
-      const listed = await fetch();
-      keys = listed.slice(0, MAX_KEYS).flatMap((jwk) => toSigningKey(jwk) ?? []);
+      keys = await readKeys();
       fetchedAt = now();
       onFetch?.("ok");
     } catch (cause) {

@@ -9,6 +9,8 @@ export const LOCAL_AUDIENCE = "sless";
 export interface PlatformAddresses {
   /** PATH of the components. */
   readonly path: string;
+  /** Temporary files of the components; emptied at each start, since a killed one leaves its own. */
+  readonly tmpDir: string;
   readonly kubeconfig: string;
   readonly apiPort: number;
   readonly gatewayPort: number;
@@ -31,6 +33,7 @@ export type ComponentName = (typeof COMPONENTS)[number];
 
 const common = (at: PlatformAddresses, component: ComponentName): Record<string, string> => ({
   PATH: at.path,
+  TMPDIR: at.tmpDir,
   SLESS_KUBECONFIG: at.kubeconfig,
   SLESS_POD_NAME: `local-${component}`,
   SLESS_HEALTH_LISTEN: `127.0.0.1:${at.healthPorts[component]}`,

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync, mkdirSync, rmSync } from "node:fs";
 import { createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -67,6 +67,12 @@ const internalKey = (dataDir: string): string => {
   }
 };
 
+const emptyFolder = (folder: string): string => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+};
+
 /** What `helm install` does on a real cluster: definitions and the release's namespace. */
 const installResources = async (kubeconfigPath: string): Promise<void> => {
   const client = await createKubeClient({ kubeconfigPath });
@@ -92,6 +98,7 @@ const addressesOf = async (
   ports: { api: number; gateway: number },
 ): Promise<PlatformAddresses> => ({
   path: options.path,
+  tmpDir: emptyFolder(join(options.dataDir, "tmp")),
   kubeconfig: cluster.kubeconfig,
   apiPort: ports.api,
   gatewayPort: ports.gateway,
