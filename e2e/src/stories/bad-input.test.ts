@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { generateKeyPairSync } from "node:crypto";
+import { join } from "node:path";
 import { readdirSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { artifactPrefix, FUNCTIONS } from "@sless/contracts";
 import { buildZip, type ZipPart } from "@sless/testing";
 import { eventually } from "../harness/eventually.js";
@@ -44,7 +44,8 @@ const names = async (): Promise<string[]> => {
   const { items } = await platform.kube.list(FUNCTIONS, { namespace: tenant.namespace });
   return items.map(({ metadata }) => metadata.name).toSorted();
 };
-const uploadFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("sless-upload-"));
+/** Temporary files of the platform's components. */
+const uploadFolders = () => readdirSync(join(platform.dataDir, "tmp"));
 
 describe("a body that is wrong", () => {
   const deep = `${'{"a":'.repeat(40)}1${"}".repeat(40)}`;
@@ -140,7 +141,7 @@ describe("a zip that is wrong", () => {
     });
     expect(answer.status).toBe(400);
     expect(answer.json()["detail"]).toMatch(says);
-    expect(answer.text).not.toContain(tmpdir());
+    expect(answer.text).not.toContain(platform.dataDir);
     expect(await listObjects(platform, artifactPrefix(tenant.namespace, uid))).toEqual([]);
     expect(uploadFolders()).toEqual([]);
     const { value } = await tenant.client.functions.get("target");

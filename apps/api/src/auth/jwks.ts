@@ -35,6 +35,8 @@ const MAX_KEYS = 100;
 
 const KEY_TYPES = new Set(["rsa", "ec"]);
 
+const isObject = (jwk: unknown): jwk is object => typeof jwk === "object" && jwk !== null;
+
 /** A set without a usable key is a set: no token can be right. What the fetch itself threw goes on. */
 const noneWhenEmpty = (error: unknown): jwksRsa.SigningKey[] => {
   if (error instanceof jwksRsa.JwksError) return [];
@@ -50,7 +52,7 @@ const createKeyReader = (fetch: FetchJwks): (() => Promise<readonly SigningKey[]
     jwksUri: "the issuer's key set",
     cache: false,
     rateLimit: false,
-    fetcher: async () => ({ keys: (await fetch()).slice(0, MAX_KEYS) }),
+    fetcher: async () => ({ keys: (await fetch()).slice(0, MAX_KEYS).filter(isObject) }),
   });
   return async () => {
     const found = await client.getSigningKeys().catch(noneWhenEmpty);
