@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { print, withExamples } from "../command.js";
 import { deploy } from "../deploy/deploy.js";
 import { UserError } from "../errors.js";
-import { readCredentials, writeCredentials } from "../login/credentials.js";
+import { saveLocalLogin } from "../login/local-login.js";
 import type { Platform, PlatformOptions } from "../platform/platform.js";
 import { openPlatformState } from "../platform/state.js";
 import { loadProject } from "../project/config.js";
@@ -21,20 +21,10 @@ interface UpOptions {
   readonly once?: boolean;
 }
 
-const LOCAL_LOGIN = "local";
 const DEPLOY_TIMEOUT_SEC = 120;
 const CALL_TIMEOUT_MS = 30_000;
 const STOP_POLL_MS = 50;
 const STOP_TIMEOUT_MS = 30_000;
-
-/** Makes the running platform the current login, so that the other commands find it. */
-const saveLogin = ({ credentialsFile }: Terminal, { endpoint, tokenFile }: Platform): void => {
-  const { logins } = readCredentials(credentialsFile);
-  writeCredentials(credentialsFile, {
-    current: LOCAL_LOGIN,
-    logins: { ...logins, [LOCAL_LOGIN]: { endpoint, tokenFile } },
-  });
-};
 
 /** GETs a function's URL on this machine, whether or not its resolver knows names below `localhost`. */
 const callLocally = (url: string, signal: AbortSignal): Promise<string> =>
@@ -121,8 +111,12 @@ export const startLocalPlatform = async (terminal: Terminal): Promise<() => Prom
     path: terminal.env["PATH"] ?? "",
     progress: terminal.progress,
   });
-  saveLogin(terminal, platform);
-  return () => platform.stop();
+  const { endpoint, tokenFile } = platform;
+  const restoreLogin = saveLocalLogin(terminal.credentialsFile, { endpoint, tokenFile });
+  return () => {
+    restoreLogin();
+    return platform.stop();
+  };
 };
 
 const up = async (terminal: Terminal, options: UpOptions): Promise<void> => {
@@ -141,13 +135,15 @@ const up = async (terminal: Terminal, options: UpOptions): Promise<void> => {
     ...(options.apiPort === undefined ? {} : { apiPort: options.apiPort }),
     ...(options.port === undefined ? {} : { gatewayPort: options.port }),
   });
+  const { endpoint, tokenFile } = platform;
+  const restoreLogin = saveLocalLogin(terminal.credentialsFile, { endpoint, tokenFile });
   try {
-    saveLogin(terminal, platform);
     const url = options.example === undefined ? undefined : await runExample(terminal, platform, options.example);
     if (options.once === true) return;
     terminal.progress.say(nextSteps(platform, dataDir, url));
     await untilInterrupted(terminal.interrupted);
   } finally {
+    restoreLogin();
     await terminal.progress.step("stopped", () => platform.stop());
   }
 };
