@@ -1,3 +1,7 @@
+import type { ObjectMeta as CommonMeta } from "@sless/contracts";
+
+export type { OwnerReference } from "@sless/contracts";
+
 /** A Kubernetes object as it travels: JSON only. */
 export interface KubeObject {
   apiVersion: string;
@@ -6,30 +10,9 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
-export interface ObjectMeta {
-  name: string;
-  namespace?: string;
+export interface ObjectMeta extends CommonMeta {
   generateName?: string;
-  uid?: string;
-  resourceVersion?: string;
-  generation?: number;
-  creationTimestamp?: string;
-  deletionTimestamp?: string;
-  deletionGracePeriodSeconds?: number;
-  labels?: Record<string, string>;
-  annotations?: Record<string, string>;
-  finalizers?: string[];
-  ownerReferences?: OwnerReference[];
   managedFields?: ManagedFieldsEntry[];
-}
-
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
 }
 
 export interface ManagedFieldsEntry {
